@@ -1,0 +1,1 @@
+"""The catalog: one small file a tool. Each makes its tool from what it needs."""
