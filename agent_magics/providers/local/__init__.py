@@ -1,0 +1,1 @@
+"""Models that run on this machine: their weights, and the engines that read them."""
