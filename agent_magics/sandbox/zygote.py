@@ -6,7 +6,7 @@ not by PR_SET_PDEATHSIG, since that would fire when the *thread* that started it
 
 A call arrives as one message on the control socket: a few words of JSON, and the call's descriptors. Nothing
 is answered there, so calls never wait for each other. The call's own status socket receives first the child's
-pid with a pidfd, then its exit status.
+pid with a pidfd, then its exit status. A host that closes it has let go of the call, which then ends.
 """
 
 from __future__ import annotations
@@ -127,6 +127,7 @@ class _Nursery:
         self._pid = os.getpid()
         self._landlock = walls.have_landlock
         self._children: dict[int, _Child] = {}  # by pidfd
+        self._called: dict[int, _Child] = {}  # by the descriptor of their status
         self._poll = select.poll()
         for descriptor in (line.fileno(), host):
             self._poll.register(descriptor, select.POLLIN)
@@ -134,13 +135,15 @@ class _Nursery:
 
     def serve(self) -> NoReturn:
         while True:
-            for descriptor, _ in self._poll.poll(self._end_overdue()):
-                if descriptor == self._host:
-                    os._exit(0)
-                elif descriptor == self._line.fileno():
-                    self._accept()
-                else:
-                    self._bury(descriptor)
+            ready = [descriptor for descriptor, _ in self._poll.poll(self._end_overdue())]
+            if self._host in ready:
+                os._exit(0)
+            for status in self._called.keys() & ready:  # first, while these numbers mean what they did
+                self._let_go(status)
+            for pidfd in self._children.keys() & ready:
+                self._bury(pidfd)
+            if self._line.fileno() in ready:
+                self._accept()
 
     def _accept(self) -> None:
         message, descriptors, _, _ = socket.recv_fds(self._line, REQUEST_SIZE, MOST_DESCRIPTORS)
@@ -177,6 +180,8 @@ class _Nursery:
         if child is None:  # no process to be had; the closed socket says so
             return
         child.status, child.alone = status.dup(), request["seccomp"]
+        self._called[child.status.fileno()] = child
+        self._poll.register(child.status, 0)  # nothing but the end of it
         child.deadline = time.monotonic() + request["seconds"] + BACKSTOP
         with contextlib.suppress(OSError):  # the host gave up already, and closed its end
             socket.send_fds(status, [str(child.pid).encode()], [child.pidfd], socket.MSG_DONTWAIT)
@@ -203,11 +208,18 @@ class _Nursery:
             self._waiting.cradle.close()
             self._waiting = None
 
+    def _let_go(self, status: int) -> None:
+        """End a call that nobody listens to: its host was interrupted before it could."""
+        self._poll.unregister(status)
+        signal.pidfd_send_signal(self._called.pop(status).pidfd, signal.SIGKILL)
+
     def _bury(self, pidfd: int) -> None:
         self._poll.unregister(pidfd)
         child = self._children.pop(pidfd)
         if child is self._waiting:
             self._waiting = None
+        if child.status is not None and self._called.pop(child.status.fileno(), None):
+            self._poll.unregister(child.status)
         if not child.alone:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(child.pid, signal.SIGKILL)  # what it left in its session
