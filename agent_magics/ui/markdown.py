@@ -30,6 +30,8 @@ MATH = 'class="math"'
 
 MATH_LIMIT = 2_000
 HIGHLIGHT_LIMIT = 20_000
+_COLOURLESS = re.compile(r'<span class="[npw]">([^<]*)</span>')
+"""Names, punctuation and blanks: they look like text, and would double what a notebook keeps of code."""
 
 _TAGS = {
     *("a", "code", "del", "em", "s", "span", "strong", "br"),
@@ -88,7 +90,7 @@ def highlighted(text: str, language: str = "") -> str:
         return escape_code(text)
     from pygments import highlight
 
-    return highlight(text, lexer, _formatter())
+    return _COLOURLESS.sub(r"\1", highlight(text, lexer, _formatter()))
 
 
 def math(source: str, *, display: bool) -> str:

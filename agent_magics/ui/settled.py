@@ -23,7 +23,7 @@ from agent_magics.ui.partial_value import NOTHING
 from agent_magics.ui.portable import portable
 from agent_magics.ui.rows import STAGE_DETAIL, Row
 from agent_magics.ui.text import encodable, escape, marked, one_line, prose, visible
-from agent_magics.ui.thin import PLUS, fitting, room, taken
+from agent_magics.ui.thin import SHORT, fitting, room, taken
 from agent_magics.ui.values import value_html, value_markdown
 from agent_magics.ui.words import ERRORS, SHOWN, ending, meter, spent, verdict
 
@@ -46,7 +46,7 @@ def bundle(turn: Turn, *, opened: frozenset[str] = frozenset()) -> Bundle:
     """
     html, markdown = turn_html(turn, opened=opened), turn_markdown(turn)
     data = encode(_saved(turn), sparse=True)
-    if len(html) + len(markdown) > PLUS // 2:
+    if len(html) > SHORT:
         html = fitting(html, room(turn) - taken(markdown) - taken(data) - _PLAIN)
     return encodable(
         {"text/html": html, "text/markdown": markdown, "text/plain": turn_plain(turn), MIME: data}

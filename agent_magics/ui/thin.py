@@ -1,9 +1,10 @@
 """How much room a settled turn takes in a saved notebook, and how its HTML gets along with less.
 
 A saved notebook grows by at most four times the turn's own text and ten kilobytes, as long as its text and
-its data alone leave room for that. An answer that would take more loses what only pleases, bit by bit: the
-colours of code, then our own spacing of blocks, which every front end has for itself, then the line breaks
-between tags. Not a word of it is lost.
+its data alone leave room for that. A long answer that would take more loses what only pleases, bit by bit:
+the line breaks between tags, then the colours of code, then our own spacing of blocks, which every front end
+has for itself. Not a word of it is lost. A short one is left alone: somebody is looking at it when it
+settles, and nothing may jump.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from agent_magics.talk import Turn
 
 TIMES = 4
 PLUS = 10_000
+SHORT = 24_000
+"""Characters of HTML up to which a turn keeps all of its dress."""
 
 _LINE = 14
 """Bytes that each line of a text or of data takes for itself: a saved notebook has it indented and quoted."""

@@ -48,6 +48,7 @@ EXTREMES = {
     "1,000 rows of one letter": _turn("| a | b | c |\n|--|--|--|\n" + "| 1 | 2 | 3 |\n" * 1_000),
     "1,000 headings": _turn("# a\n" * 1_000),
     "1,000 formulas": _turn("".join(f"$x_{number}$ " for number in range(1_000))),
+    "12 calls": _turn(SMALL, *(_call(number, 1) for number in range(12))),
     "25 calls with next to nothing": _turn("Done.", *(_call(number, 1) for number in range(25))),
 }
 """What answers are not like: all markup, and hardly any text. Measured, but not promised."""

@@ -8,7 +8,7 @@ from html import unescape
 import pytest
 
 from agent_magics.talk import Turn
-from agent_magics.ui.settled import turn_html
+from agent_magics.ui.settled import bundle, turn_html
 from agent_magics.ui.thin import fitting
 from tests.record.shapes import EXTREMES, SHAPES, grown, text_of
 from tests.ui.harmless import assert_harmless
@@ -33,9 +33,9 @@ def test_a_thin_answer_has_every_word(turn: Turn) -> None:
     assert len(thin) < len(whole)
 
 
-def test_a_small_answer_keeps_its_dress() -> None:
-    whole = turn_html(SHAPES["a short answer"])
-    assert whole == fitting(whole, 10_000)
+@pytest.mark.parametrize("turn", [SHAPES["three calls"], EXTREMES["12 calls"]], ids=["three", "12"])
+def test_a_short_answer_keeps_its_dress_so_that_nothing_jumps(turn: Turn) -> None:
+    assert turn_html(turn) == bundle(turn)["text/html"]
 
 
 def test_code_keeps_its_lines() -> None:

@@ -20,7 +20,7 @@ def test_small_arguments_stand_together_as_json():
 def test_a_text_of_several_lines_gets_a_block_under_its_name():
     shown = words(fields.arguments({"timeout": 5, "code": "x = 1\nprint(x)"}))
 
-    assert 'Arguments { "timeout" : 5 } code x = 1 print ( x )' == shown
+    assert 'Arguments { "timeout" : 5 } code x = 1 print (x)' == shown
 
 
 def test_no_arguments_are_said_to_be_none():

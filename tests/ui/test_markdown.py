@@ -82,7 +82,7 @@ def test_tables_keep_their_alignment():
 def test_code_is_highlighted_and_escaped():
     shown = html("```python\nx = '<b>'\n```")
 
-    assert '<span class="n">x</span>' in shown
+    assert 'x <span class="o">=</span>' in shown
     assert "&lt;b&gt;" in shown
     assert '<div class="highlight"' in shown
 
