@@ -8,6 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 LIMIT = 10.0
+PROMPT = 3.0
+"""Seconds that a busy machine may take for what is promised within half a second."""
 
 
 def until(condition: Callable[[], object], what: str = "the condition") -> None:

@@ -12,6 +12,7 @@ from agent_magics.agent.budget import Budget, Ledger, Spent
 from agent_magics.errors import UsageError
 from agent_magics.talk import Saying, Step, Stop, ToolCall, Turn, Usage
 from agent_magics.testing import FakeAsker, Hang, RecordingView, ScriptedProvider
+from tests.patience import PROMPT
 from tests.strict import check_messages
 
 
@@ -104,7 +105,7 @@ def ended_within(session, seconds: float) -> Turn:
 
 def test_time_ends_a_request_and_keeps_what_was_said(make):
     session = make([Saying(text="Once upon"), Hang()], "Hello!", budget=Budget(seconds=0.2))
-    turn = ended_within(session, 0.2 + 0.5)
+    turn = ended_within(session, 0.2 + PROMPT)
     assert ("budget", "Once upon") == (turn.stop, turn.reply)
     assert first_line(turn).startswith("Stopped: the budget of this turn is used up: ")
     assert first_line(turn).endswith("of 200 ms.")
@@ -123,7 +124,7 @@ def test_time_ends_a_tool_whose_call_gets_a_result_all_the_same(make):
     call = ToolCall(id="c", name="hang")
     session = make(call, "Hello!", tools=[hang], budget=Budget(seconds=0.2))
     try:
-        turn = ended_within(session, 0.2 + 0.5)
+        turn = ended_within(session, 0.2 + PROMPT)
     finally:
         let_go.set()
     assert ("budget", True) == (turn.stop, turn.calls[0].stopped)
@@ -134,7 +135,7 @@ def test_time_ends_a_tool_whose_call_gets_a_result_all_the_same(make):
 def test_time_does_not_wait_for_a_person_either(make):
     session = make(ToolCall(id="c", name="remove"), tools=[remove], asker=FakeAsker())
     session.budget = Budget(seconds=0.2)
-    turn = ended_within(session, 0.2 + 0.5)
+    turn = ended_within(session, 0.2 + PROMPT)
     approval = turn.calls[0].approval
     assert approval is not None
     assert ("budget", "interrupt") == (turn.stop, approval.by)
@@ -143,7 +144,7 @@ def test_time_does_not_wait_for_a_person_either(make):
 def test_a_session_gives_each_turn_only_the_time_that_is_left(make):
     session = make("One.", [Saying(text="Two"), Hang()], session_budget=Budget(seconds=0.4))
     assert "done" == session.ask("one").stop
-    turn = ended_within(session, 0.4 + 0.5)
+    turn = ended_within(session, 0.4 + PROMPT)
     assert "budget" == turn.stop
     assert "of this session" in turn.error
 

@@ -10,6 +10,7 @@ import pytest
 
 from agent_magics.forge import check
 from agent_magics.forge.checking import Checker, compile_check
+from tests.patience import PROMPT
 
 FINE = "def fine(x: int) -> int:\n    return x\n"
 
@@ -126,4 +127,4 @@ def test_source_that_is_slow_to_judge_holds_nobody_up(source: str) -> None:
     check(FINE, "fine")
     began = time.perf_counter()
     check(source, "fine")
-    assert time.perf_counter() - began < 1.0
+    assert time.perf_counter() - began < PROMPT

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tests.kernels.conftest import oldest_and_newest
 from tests.kernels.page import Page
+from tests.patience import PROMPT
 
 SLOW = """
 import asyncio
@@ -47,7 +48,7 @@ def test_an_interrupt_ends_it_at_once_and_the_next_run_goes_on(page: Page, tmp_p
     page.kernel.interrupt()
     assert "error" == cell.result()["status"]
 
-    assert time.monotonic() - pressed < 1.0
+    assert time.monotonic() - pressed < PROMPT
     assert "KeyboardInterrupt" in page.error(cell)
     again = page.run(f"rows = {ask}concurrency=100)")
     assert "from the checkpoint" in page.shown(again, "text/plain")

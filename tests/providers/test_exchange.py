@@ -25,6 +25,7 @@ from agent_magics.errors import (
 from agent_magics.providers.exchange import pause_before
 from agent_magics.providers.openai import openai
 from agent_magics.talk import Retrying, Saying, Stop
+from tests.patience import PROMPT
 from tests.providers.servers import END, SSE_HEAD, Chunk, Drop, Hang, ScriptedServer, answer, free_port, sse
 
 KEY = "sk-planted-0123456789abcdef"
@@ -193,7 +194,7 @@ async def test_closing_the_generator_closes_the_socket_at_once():
         provider = provider_at(server.url)
         async with aclosing(provider.fetch(ASK, [])) as events:
             assert Saying(text="hi") == await anext(events)
-        async with asyncio.timeout(0.5):
+        async with asyncio.timeout(PROMPT):
             await server.left.wait()
         await provider.aclose()
 
@@ -209,7 +210,7 @@ async def test_cancelling_the_task_closes_the_socket_at_once():
         task = asyncio.create_task(listen())
         await heard.wait()
         task.cancel()
-        async with asyncio.timeout(0.5):
+        async with asyncio.timeout(PROMPT):
             await server.left.wait()
         with pytest.raises(asyncio.CancelledError):
             await task
@@ -226,7 +227,7 @@ async def test_a_server_that_keeps_the_connection_open_after_done_does_not_hold_
     async with ScriptedServer([[*HI[:-1], Hang()]]) as server:
         began = time.monotonic()
         await said(provider_at(server.url))
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < PROMPT
 
 
 def test_a_provider_can_be_used_on_one_event_loop_after_another():

@@ -14,11 +14,10 @@ import pytest
 from agent_magics import Session
 from agent_magics.providers import Registry
 from agent_magics.talk import Saying
-from tests.patience import until
+from tests.patience import PROMPT, until
 from tests.providers.servers import SSE_HEAD, Chunk, Hang, ScriptedServer, free_port, process
 
 KEY = "a-key-of-the-tests"
-LIMIT = 0.5
 CANCELLED = b"cancel task"
 LINES_HEAD = SSE_HEAD.replace(b"text/event-stream", b"application/x-ndjson")
 BEGINNINGS: dict[str, tuple[dict[str, str], list[bytes]]] = {
@@ -63,7 +62,7 @@ async def test_the_server_sees_the_client_go_within_half_a_second(spec):
         session = Session(provider, tool_making="off")
         turn = await heard_something(session)
         session.cancel()
-        async with asyncio.timeout(LIMIT):
+        async with asyncio.timeout(PROMPT):
             await server.left.wait()
             ended = await turn
         await asyncio.to_thread(session.close)
@@ -85,5 +84,5 @@ def test_llama_cpp_logs_that_the_task_was_cancelled(tiny: Path, tmp_path: Path):
             began = time.monotonic()
             session.cancel()
             assert "cancelled" == turn.result(20).stop
-            assert time.monotonic() - began < LIMIT
+            assert time.monotonic() - began < PROMPT
             until(lambda: CANCELLED in log.read_bytes(), "the engine to cancel its task")

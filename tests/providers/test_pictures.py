@@ -93,7 +93,7 @@ def test_the_next_prompt_still_has_the_picture_and_a_record_keeps_it(png):
     first = provider.requests[1][0][1]["content"]
     assert [("image", DATA), ("text", None)] == [(part["type"], part.get("data")) for part in first]
     assert turn == decode(encode(turn))
-    assert "[image/png]" in said
+    assert '"media_type": "image/png"' in said
     assert DATA not in said + repr(turn)
 
 

@@ -224,4 +224,4 @@ print(ours, heavy)
     done = subprocess.run(
         [sys.executable, "-c", source], cwd=ROOT, capture_output=True, text=True, timeout=30, check=False
     )
-    assert "['agent_magics', 'agent_magics.errors'] []\n" == done.stdout
+    assert "['agent_magics', 'agent_magics.errors', 'agent_magics.masking'] []\n" == done.stdout

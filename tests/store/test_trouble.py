@@ -99,7 +99,7 @@ LIMITED = """
 import resource, sys
 from pathlib import Path
 from agent_magics.store import SQLiteStore
-from tests.store.test_trouble import fill, texts
+from tests.store.test_trouble import fill, stored
 
 resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, resource.RLIM_INFINITY))
 store = SQLiteStore(Path(sys.argv[1]))

@@ -12,6 +12,7 @@ import pytest
 
 from agent_magics.tools.tasks import in_task
 from agent_magics.tools.threads import in_thread
+from tests.patience import PROMPT
 
 word: ContextVar[str] = ContextVar("word", default="")
 
@@ -104,7 +105,7 @@ async def test_a_task_that_will_not_end_is_left_behind_within_half_a_second():
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    assert time.monotonic() - began < 1.5  # 0.3 s are given; a busy machine gets more
+    assert time.monotonic() - began < PROMPT
     assert ["left"] == left
     go.set()
     await asyncio.sleep(0)
