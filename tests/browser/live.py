@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from playwright.sync_api import Locator
+from playwright.sync_api import TimeoutError as NotInTime
 
 from .lab import STARTS, Notebook
 
@@ -12,6 +13,9 @@ CONNECTED = """() => {
     const context = window.jupyterapp?.shell?.currentWidget?.sessionContext;
     return context?.isReady && context.session?.kernel?.connectionStatus === "connected";
 }"""
+
+HEARS = 20.0
+"""Seconds in which a first cell has run, if its kernel hears at all."""
 
 
 class LiveNotebook(Notebook):
@@ -21,8 +25,20 @@ class LiveNotebook(Notebook):
     OUTPUT = ".jp-Cell-outputArea"
     NUMBER = ".jp-InputPrompt"
     EDITOR = ".cm-content"
+    may_be_deaf = False
+    """Whether its kernel may stop hearing before the extension can help it (ipython/ipykernel#1554)."""
 
     # What a person does.
+
+    def run_all(self) -> None:
+        """Run all cells; where the kernel has heard nothing of it, restart that and run them again."""
+        super().run_all()
+        if self.may_be_deaf:
+            try:
+                self.wait(f"() => /[0-9]/.test(document.querySelector('{self.NUMBER}').textContent)", HEARS)
+            except NotInTime:
+                self.restart()
+                super().run_all()
 
     def press(self, text: str) -> None:
         """Press a button of the panel, once it can be pressed."""
