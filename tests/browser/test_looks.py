@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,8 @@ CHANGING = {
     r"~[\d,]+ tokens": "~N tokens",
     r" · \$[\d.]+": "",  # there where a price is known
 }
+
+SETTLES = 5.0
 
 VIEWS = [(state, "light", 1000) for state in STATES] + [
     ("asking", "dark", 1000),
@@ -81,7 +84,11 @@ def test_a_state_has_its_roles_and_texts_in_their_order(
     if not snapshot.exists():
         snapshot.parent.mkdir(exist_ok=True)
         snapshot.write_text(structure(page))
-    assert snapshot.read_text() == structure(page)
+    expected = snapshot.read_text()
+    end = time.monotonic() + SETTLES
+    while structure(page) != expected and time.monotonic() < end:
+        page.page.wait_for_timeout(100)  # the header follows a moment later
+    assert expected == structure(page)
 
 
 def picture(page: Notebook, name: str) -> None:

@@ -89,8 +89,20 @@ class LiveKernel:
         self.log = folder / f"kernel-{version}.log"
         self.heard: list[tuple[str, Message]] = []
         self._returned: list[Message] = []
+        try:
+            self._start(folder, env)
+        except RuntimeError:  # its ports are chosen before it takes them, and somebody else was faster
+            self._start(folder, env)
+        self._sockets = {
+            self._client.iopub_channel.socket: "iopub",
+            self._client.shell_channel.socket: "shell",
+            self._client.stdin_channel.socket: "stdin",
+            self._client.control_channel.socket: "control",
+        }
+
+    def _start(self, folder: Path, env: dict[str, str]) -> None:
         specs = KernelSpecManager(kernel_dirs=[str(KERNELSPECS)], ensure_native_kernel=False)
-        self._manager = KernelManager(kernel_name=f"ipykernel-{version}", kernel_spec_manager=specs)
+        self._manager = KernelManager(kernel_name=f"ipykernel-{self.version}", kernel_spec_manager=specs)
         with self.log.open("ab") as log:
             self._manager.start_kernel(
                 cwd=str(folder), env={**os.environ, **env}, stdout=log, stderr=log, independent=False
@@ -103,12 +115,6 @@ class LiveKernel:
         except RuntimeError:
             self.close()
             raise
-        self._sockets = {
-            self._client.iopub_channel.socket: "iopub",
-            self._client.shell_channel.socket: "shell",
-            self._client.stdin_channel.socket: "stdin",
-            self._client.control_channel.socket: "control",
-        }
 
     def __enter__(self) -> Self:
         return self
