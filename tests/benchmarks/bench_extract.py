@@ -37,7 +37,7 @@ BESIDE = {
     "many": ("extract-20", 20_000, 1, 300),
     "faults": ("extract-200-5-1", 2_000, 2, 60),
 }
-OURS = ("chaos", "memory", "dask")
+OURS = ("chaos", "memory", "dask", "killed")
 
 MEMORY = """
 import sys
@@ -72,6 +72,9 @@ def main(measures: Sequence[str]) -> int:
                     subprocess.run(command, cwd=ROOT, check=True, timeout=1_200)
                 case "dask":
                     _cluster(port)
+                case "killed":
+                    command = [sys.executable, "-m", "tests.benchmarks.peers.killed", str(port)]
+                    subprocess.run(command, cwd=ROOT, check=True, timeout=900)
                 case _:
                     _beside(measure, port)
     return 0
