@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
@@ -35,6 +36,9 @@ ANTHROPIC_VERSION = "vertex-2023-10-16"
 _SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 _PROJECT = ("GOOGLE_CLOUD_PROJECT", "ANTHROPIC_VERTEX_PROJECT_ID")
 _LOCATION = ("GOOGLE_CLOUD_LOCATION", "CLOUD_ML_REGION")
+
+_renewing = threading.Lock()
+"""Held while a token is fetched; the module's, since a provider may be pickled."""
 
 
 def vertex(model: str | None = None, *, project: str = "", location: str = "", **options: Any) -> Vertex:
@@ -112,7 +116,7 @@ class Vertex(Remote):
         *,
         schema: Mapping[str, JSON] | None = None,
     ) -> AsyncGenerator[ProviderEvent]:
-        await self._sign_in()
+        token = await self._signed_in()
         heard = False
         try:
             async with aclosing(super().fetch(messages, tools, schema=schema)) as events:
@@ -124,7 +128,7 @@ class Vertex(Remote):
             if heard or error.status != 401:
                 raise
         # The token was still good by its date and yet refused: taken back, or this machine's clock is wrong.
-        await self._sign_in(anew=True)
+        await self._signed_in(instead_of=token)
         async with aclosing(super().fetch(messages, tools, schema=schema)) as events:
             async for event in events:
                 yield event
@@ -136,28 +140,39 @@ class Vertex(Remote):
         *,
         schema: Mapping[str, JSON] | None = None,
     ) -> list[ProviderEvent]:
-        await self._sign_in()
+        token = await self._signed_in()
         try:
             return await super().once(messages, tools, schema=schema)
         except MissingKey as error:
             if error.status != 401:
                 raise
-        await self._sign_in(anew=True)
+        await self._signed_in(instead_of=token)
         return await super().once(messages, tools, schema=schema)
 
-    async def _sign_in(self, *, anew: bool = False) -> None:
-        if self._credentials.valid and not anew:
-            return
+    async def _signed_in(self, *, instead_of: str = "") -> str:
+        """A token that is good by its date, and not the one that was refused."""
+        if not self._is_good(instead_of):
+            await asyncio.to_thread(self._renew, instead_of)
+        return self._credentials.token
+
+    def _is_good(self, refused: str) -> bool:
+        return self._credentials.valid and self._credentials.token != refused
+
+    def _renew(self, refused: str) -> None:
+        """Ask Google for another token; many rows that run out of it together ask once."""
         exceptions: Any = import_module("google.auth.exceptions")
         transport: Any = import_module("google.auth.transport.requests")
-        try:
-            await asyncio.to_thread(lambda: self._credentials.refresh(transport.Request()))
-        except exceptions.GoogleAuthError as error:
-            raise MissingKey(
-                "Google refused to renew the credentials for 'vertex'.",
-                mask(str(error)).partition("\n")[0],
-                "Sign in again: `gcloud auth application-default login`.",
-            ) from None
+        with _renewing:
+            if self._is_good(refused):
+                return
+            try:
+                self._credentials.refresh(transport.Request())
+            except exceptions.GoogleAuthError as error:
+                raise MissingKey(
+                    "Google refused to renew the credentials for 'vertex'.",
+                    mask(str(error)).partition("\n")[0],
+                    "Sign in again: `gcloud auth application-default login`.",
+                ) from None
 
     def _url(self) -> str:
         if self._claude:

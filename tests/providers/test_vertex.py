@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 from collections.abc import Iterator
@@ -186,3 +187,13 @@ async def test_an_answer_in_one_piece_signs_in_and_renews_what_was_taken_back(to
         await provider.aclose()
     sent = [request.headers["authorization"][-1] for request in server.requests]
     assert ["1", "1", "2"] == sent
+
+
+async def test_many_rows_that_find_the_token_run_out_renew_it_once(tokens):
+    async with ScriptedServer([GEMINI] * 13) as server:
+        provider: Any = Registry().build("vertex:gemini-3.8-flash", base_url=server.url)
+        await provider.once(ASK, [])
+        provider._credentials.expiry = datetime.now(UTC).replace(tzinfo=None) - timedelta(seconds=1)
+        await asyncio.gather(*(provider.once(ASK, []) for _ in range(12)))
+        await provider.aclose()
+    assert 2 == len(tokens.asked)
