@@ -34,6 +34,7 @@ from agent_magics.sandbox.vdso import close_vdso
 
 MOST_DESCRIPTORS = 8
 REQUEST_SIZE = 4096
+GENERATIONS = 100  # of processes that an unconfined call may leave behind
 BACKSTOP = 2.0  # seconds after which a call is ended here, if its host is stopped or has lost it
 
 
@@ -233,10 +234,22 @@ class _Nursery:
             self._end_orphans()
 
     def _end_orphans(self) -> None:
-        """End what an unconfined child left, which comes to us when its parent dies."""
-        known = {child.pid for child in self._children.values()}
-        for task in Path("/proc/self/task").iterdir():
-            for orphan in map(int, (task / "children").read_text().split()):
-                if orphan not in known:
-                    os.kill(orphan, signal.SIGKILL)
-                    os.waitpid(orphan, 0)
+        """End what an unconfined child left, which comes to us when its parent dies.
+
+        Who is ended may have children in turn, which come to us only then: so look until nobody is left.
+        """
+        for _ in range(GENERATIONS):
+            orphans = [pid for pid in self._offspring() if pid not in self._known()]
+            for orphan in orphans:
+                os.kill(orphan, signal.SIGKILL)
+            for orphan in orphans:
+                os.waitpid(orphan, 0)
+            if not orphans:
+                return
+
+    def _known(self) -> set[int]:
+        return {child.pid for child in self._children.values()}
+
+    def _offspring(self) -> list[int]:
+        tasks = Path("/proc/self/task").iterdir()
+        return [int(pid) for task in tasks for pid in (task / "children").read_text().split()]

@@ -173,8 +173,7 @@ def f():
         os.setsid()
         if os.fork() == 0:
             os.write(tells, str(os.getpid()).encode())
-            while True: pass
-        os._exit(0)
+        while True: pass
     return int(os.read(told, 20))
 """
 
