@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from agent_magics.agent.budget import Budget
     from agent_magics.agent.otel import OpenTelemetry
-    from agent_magics.api import Session, current_session, extract, run
+    from agent_magics.api import Session, current_session, run
     from agent_magics.many_rows import extract_many
+    from agent_magics.one_text import extract
     from agent_magics.providers.registry import provider
     from agent_magics.tools.tool import Tool, tool
 
@@ -32,7 +33,7 @@ _HOMES = {
     "Budget": "agent_magics.agent.budget",
     "Session": "agent_magics.api",
     "current_session": "agent_magics.api",
-    "extract": "agent_magics.api",
+    "extract": "agent_magics.one_text",
     "extract_many": "agent_magics.many_rows",
     "run": "agent_magics.api",
     "provider": "agent_magics.providers.registry",

@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
-from agent_magics.agent.background import background
 from agent_magics.agent.budget import Budget
 from agent_magics.agent.commands import export, facts, forget, key, remember
 from agent_magics.agent.idle import MINUTES
@@ -21,11 +20,11 @@ from agent_magics.agent.otel import OpenTelemetry
 from agent_magics.agent.policy import Approve, Phase
 from agent_magics.agent.remembering import Remembering
 from agent_magics.agent.session import Session as BareSession
-from agent_magics.agent.session import inside_turn
-from agent_magics.agent.waiting import PlainWaiter, Waiter, wait_until
-from agent_magics.errors import ConfigError, SessionError, UsageError
+from agent_magics.agent.waiting import PlainWaiter, Waiter
+from agent_magics.errors import ConfigError, UsageError
 from agent_magics.forge.workshop import MAKE_TOOL, Making
 from agent_magics.front import Front, current_front, front_session
+from agent_magics.one_text import extract
 from agent_magics.ports import Asker, Memories, Store, View, Workbench
 from agent_magics.providers import dotenv, prices
 from agent_magics.providers.registry import Registry
@@ -33,12 +32,15 @@ from agent_magics.providers.vault import Vault
 from agent_magics.store.in_memory import MemoryStore
 from agent_magics.talk import Approval, ApprovalAsked, Turn
 from agent_magics.tool_making import Level, generator_for, kept_names, open_workshop
+from agent_magics.tools.allowed import Allowed
 from agent_magics.tools.builtin.forget import forget_tool
 from agent_magics.tools.builtin.more import more_tool
 from agent_magics.tools.builtin.remember import remember_tool
 from agent_magics.tools.tool import Tool
 from agent_magics.tools.tool import tool as as_tool
 from agent_magics.ui.files import looks
+
+__all__ = ["Session", "approve_by_default", "current_session", "extract", "run"]
 
 Planner = Literal["native", "json", "classic"]
 
@@ -153,22 +155,22 @@ class Session(BareSession):
         otel: bool | OpenTelemetry = False,
         **options: Any,
     ) -> None:
-        front = front or current_front() or _terminal()
-        given = {
-            "model": model,
-            "base_url": base_url,
-            "api_key": api_key,
-            "headers": dict(headers) if headers else None,
-            "timeout": timeout,
-            "planner": planner,
-        }
+        front = front or current_front() or _front_outside()
         self.cwd = Path(cwd or Path.cwd()).resolve()
         super().__init__(
             provider=provider or "auto",
             providers=Registry(),
-            options={**{name: value for name, value in given.items() if value is not None}, **options},
-            asker=asker or (front.asker if front else NobodyToAsk()),
-            workbench=workbench or (front.workbench if front else None),
+            options=_given(
+                model=model,
+                base_url=base_url,
+                api_key=api_key,
+                headers=dict(headers) if headers else None,
+                timeout=timeout,
+                planner=planner,
+            )
+            | options,
+            asker=asker or front.asker,
+            workbench=workbench or front.workbench,
             store=_store(store or ("default" if resume else None)),
             resume=resume,
             notebook=notebook,
@@ -180,7 +182,7 @@ class Session(BareSession):
             price=prices.cost,
             system_prompt=system_prompt,
             context=context,
-            waiter=waiter or (front.waiter if front else PlainWaiter()),
+            waiter=waiter or front.waiter,
             idle_minutes=idle_minutes,
         )
         dotenv.entries(self.cwd)  # whether a key of it is used or not, nobody shall see it
@@ -188,19 +190,17 @@ class Session(BareSession):
         self.commands.add(key.command(Vault()))
         self.commands.add(export.command(looks))
         if otel:
-            view = OpenTelemetry() if otel is True else otel
-            view.conversation = view.conversation or (lambda: self.id)
-            self.subscribe(view)
-        wanted = None if allowed_tools is None else set(allowed_tools)
-        disallowed = set(disallowed_tools)
-        self._fill(front, tools, wanted, disallowed)
-
-        def allows(name: str) -> bool:
-            return name not in disallowed and (wanted is None or name in wanted)
-
-        self._making: Making = tool_making if allows(MAKE_TOOL) else "off"
+            self._trace(OpenTelemetry() if otel is True else otel)
+        allowed = Allowed.of(allowed_tools, disallowed_tools)
+        self._fill(front.tools, tools, allowed)
+        self._making: Making = tool_making if allowed.has(MAKE_TOOL) else "off"
         self.forge = open_workshop(
-            self, making=self._making, generator=generator, cwd=self.cwd, isolation=isolation, allows=allows
+            self,
+            making=self._making,
+            generator=generator,
+            cwd=self.cwd,
+            isolation=isolation,
+            allows=allowed.has,
         )
 
     def write_tools_with(self, generator: str | Any | None) -> None:
@@ -249,14 +249,13 @@ class Session(BareSession):
             self.commands.add(module.command(remembering))
         return remembering
 
-    def _fill(
-        self,
-        front: Front | None,
-        tools: Iterable[Any] | Literal["all"],
-        wanted: set[str] | None,
-        disallowed: set[str],
-    ) -> None:
-        """Put the tools in: the catalog's, the front end's, and those given here, as far as allowed."""
+    def _trace(self, view: OpenTelemetry) -> None:
+        """Tell turns to OpenTelemetry, as those of this conversation unless the view knows better."""
+        view.conversation = view.conversation or (lambda: self.id)
+        self.subscribe(view)
+
+    def _fill(self, lent: Iterable[Tool], tools: Iterable[Any] | Literal["all"], allowed: Allowed) -> None:
+        """Put the tools in: the front end's, those given here, and the catalog's, as far as allowed."""
         if isinstance(tools, str) and tools != "all":
             raise UsageError(
                 f"tools={tools!r} is not known.",
@@ -265,21 +264,15 @@ class Session(BareSession):
             )
         own = () if isinstance(tools, str) else tuple(tools)
         offered = [
-            *(front.tools if front else ()),
+            *lent,
             *(each if isinstance(each, Tool) else as_tool(each) for each in own),
             more_tool(self.results),
             remember_tool(self.remembering.remember, self.remembering.why_remember_asks),
             forget_tool(self.remembering.forget, self.remembering.why_forget_asks),
         ]
-        names = {each.name for each in offered} | {MAKE_TOOL, *kept_names(self.cwd)}
-        if unknown := ((wanted or set()) | disallowed) - names:
-            raise UsageError(
-                f"There is no tool {min(unknown)!r}.",
-                f"There are: {', '.join(sorted(names))}.",
-                "Name one of these in allowed_tools or disallowed_tools.",
-            )
+        allowed.check({each.name for each in offered} | {MAKE_TOOL, *kept_names(self.cwd)})
         for each in offered:
-            if each.name not in disallowed and (wanted is None or each.name in wanted):
+            if allowed.has(each.name):
                 self.toolbox.add(each)
 
 
@@ -297,12 +290,17 @@ def _store(wanted: Store | str | None) -> Store | None:
     return default_store()
 
 
-def _terminal() -> Front | None:
-    """Whoever sits at the terminal that this program runs in, if somebody does."""
+def _given(**keywords: Any) -> dict[str, Any]:
+    """Those keywords that were given at all; for the others the provider has its own defaults."""
+    return {name: value for name, value in keywords.items() if value is not None}
+
+
+def _front_outside() -> Front:
+    """Outside a notebook: whoever sits at the terminal that this program runs in, if somebody does."""
     from agent_magics.terminal import Terminal, is_here, questions
 
     if not is_here():
-        return None
+        return Front(asker=NobodyToAsk(), waiter=PlainWaiter())
     terminal = Terminal(questions)
     return Front(asker=terminal, waiter=terminal)
 
@@ -336,76 +334,6 @@ def current_session() -> BareSession:
     if _own is None:
         _own = Session()
     return _own
-
-
-def extract(
-    text: str,
-    schema: Any,
-    *,
-    provider: str | Any = "auto",
-    instruction: str = "",
-    repairs: int = 2,
-    **options: Any,
-) -> Any:
-    """Extract one value from a text.
-
-    The model is held to the schema by its JSON mode where it has one, by a tool call or in words elsewhere.
-    The schema as you wrote it decides at the end; a wrong answer is sent back with its errors.
-
-    Parameters
-    ----------
-    text : str
-        What the value is taken from. To the model it is data.
-    schema : dict, str, path or type
-        A JSON Schema, a ``.json`` file, a Pydantic model, dataclass, ``TypedDict``, or the short form
-        ``"name, age int?, tags [str], level low|high"`` (see :mod:`agent_magics.extract.short`).
-    provider : str or object
-        As for :class:`Session`; further keywords go to its factory.
-    instruction : str
-        What to look for, where the schema does not say it.
-    repairs : int
-        How often a wrong answer is sent back.
-
-    Returns
-    -------
-    dict or list
-        Of plain JSON values, also for a Pydantic model.
-
-    Raises
-    ------
-    ExtractionError
-        If there is no value; ``kind`` is ``refused``, ``truncated``, ``invalid`` or ``provider``.
-    SessionError
-        If it is called from inside a turn.
-
-    Examples
-    --------
-    >>> extract("Ada Lovelace was born in 1815.", "born int", provider="demo")
-    {'born': 1815}
-    """
-    from agent_magics.extract import Schema, ask_once
-
-    if inside_turn():
-        raise SessionError(
-            "Nothing can be extracted from inside a turn.",
-            "A tool, a hook or the agent's own loop asked; waiting for it would never end.",
-            "Return the text to the model and let it go on.",
-        )
-    wanted, built = Schema.of(schema), Registry().build(provider, **options)
-
-    async def work() -> Any:
-        try:
-            return await ask_once(built, text, wanted, instruction=instruction, repairs=repairs)
-        finally:
-            if isinstance(provider, str):
-                await built.aclose()
-
-    asked = background.submit(work())
-    try:
-        wait_until(asked)
-    finally:
-        asked.cancel()  # only if it was interrupted; a finished one can't be
-    return asked.result().value
 
 
 def run(prompt: str, *, on_event: View | None = None, **options: Any) -> Turn:

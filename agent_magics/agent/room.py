@@ -18,7 +18,7 @@ from agent_magics.agent.background import background
 from agent_magics.agent.compact import Compaction, Entry, applied, capped, entry, lighter, middle, shortened
 from agent_magics.agent.context import AIM, START, Context, tools_text
 from agent_magics.agent.summary import can_summarise, summarise
-from agent_magics.agent.waiting import wait_until
+from agent_magics.agent.waiting import waited
 from agent_magics.errors import AgentMagicsError, SessionError
 from agent_magics.masking import masked
 from agent_magics.ports import Provider
@@ -232,13 +232,7 @@ def compact_now(session: Session, line: Line) -> str:
     async def work() -> None:
         done.append(await room.compact(session.specs()))
 
-    future = background.submit(line.when_free(work))
-    try:
-        wait_until(future)
-    except KeyboardInterrupt:
-        future.cancel()
-        raise
-    future.result()
+    waited(line.when_free(work))
     if tokens := sum(usage.total for usage in spent):
         done.append(f"The summary took {tokens:,} tokens.")
     return " ".join(text for text in done if text)

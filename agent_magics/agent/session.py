@@ -1,52 +1,40 @@
 """The session: what a person holds.
 
-A session bundles a conversation, a provider, a toolbox, a policy and commands, and runs one turn at a time
-on the background loop. Everything that a magic does is a method here.
+A session bundles a conversation that lasts (``lasting``), whoever answers in it (``answering``) and commands.
+Here is how a turn is waited for, and what becomes of a line. Everything that a magic does is a method of it.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextvars
-import copy
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from concurrent.futures import Future
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any, Self
 
 from agent_magics import masking
+from agent_magics.agent.answering import Answering, Prompt, inside_turn
 from agent_magics.agent.background import background
-from agent_magics.agent.budget import Budget, Ledger, Meter, Spent
+from agent_magics.agent.budget import Budget
 from agent_magics.agent.commands.table import Commands
 from agent_magics.agent.context import Context
-from agent_magics.agent.idle import MINUTES, Idle
-from agent_magics.agent.lasting import Lasting
+from agent_magics.agent.idle import MINUTES
 from agent_magics.agent.line import Asked
-from agent_magics.agent.loop import TurnRun, run_turn, tell_unbegun
-from agent_magics.agent.past import Past, Place, new_id
-from agent_magics.agent.permission import PATIENCE, Permission
+from agent_magics.agent.past import Past, Place
+from agent_magics.agent.permission import PATIENCE
 from agent_magics.agent.policy import Approve, Phase, Policy
-from agent_magics.agent.replay import Replay
 from agent_magics.agent.room import compact_now
-from agent_magics.agent.rounds import Caps
-from agent_magics.agent.secrecy import IN_THE_PROMPT, Secrecy
-from agent_magics.agent.slot import Slot
-from agent_magics.agent.telling import Telling
 from agent_magics.agent.waiting import GRACE, PlainWaiter, Waiter, wait_until
-from agent_magics.errors import SessionError, UsageError
-from agent_magics.ports import Asker, Judge, Provider, Providers, Store, View, Workbench
+from agent_magics.errors import UsageError
+from agent_magics.ports import Asker, Provider, Providers, Store, View, Workbench
 from agent_magics.talk import Event, Image, ToolSpec, Turn
-from agent_magics.talk.text import whole
 from agent_magics.talk.trace import Price, unknown
-from agent_magics.tools.result import Results
 from agent_magics.tools.tool import Tool
 from agent_magics.tools.toolbox import Toolbox
 
-_inside: contextvars.ContextVar[bool] = contextvars.ContextVar("agent_magics_inside_a_turn", default=False)
+__all__ = ["Session", "inside_turn"]
 
 
-class Session(Lasting):
+class Session(Answering):
     """A conversation with a model that can use tools.
 
     This is the bare session, made of parts that are handed in. Use ``agent_magics.Session``, which finds the
@@ -143,80 +131,26 @@ class Session(Lasting):
             raise UsageError(
                 f"max_rounds={max_rounds!r} is not a number of rounds.", "It must be at least 1."
             )
-        past, policy = Past(store, Place(notebook=notebook)), Policy(approve=approve, phase=phase)
-        super().__init__(past, policy, Context(system_prompt, context))
-        self.providers = providers
-        self.toolbox = Toolbox(tools, workbench=workbench)
+        super().__init__(
+            Past(store, Place(notebook=notebook)),
+            Policy(approve=approve, phase=phase),
+            Context(system_prompt, context),
+            providers=providers,
+            provider=provider,
+            options=options or {},
+            toolbox=Toolbox(tools, workbench=workbench),
+            asker=asker,
+            patience=patience,
+            max_rounds=max_rounds,
+            budget=budget,
+            session_budget=session_budget,
+            price=price,
+            idle_minutes=idle_minutes,
+        )
         self.commands = Commands()
-        self.results = Results()
-        self.max_rounds = max_rounds
-        self.budget = budget or Budget()
-        self.session_budget = session_budget or Budget()
-        self.price = price
-        self._ledger = Ledger(price)
-        masking.guard_logs()
-        self._emit = Secrecy(self._tell)
-        self.permission = Permission(self.policy, asker, self._emit, patience)
         self._waiter = waiter or PlainWaiter()
-        self.idle = Idle(idle_minutes, self._line)
-        self._closed = False
-        self._slot = Slot(providers, provider, options or {}, self._line)
-        self.idle.add(self._slot.rest)
         if resume:
             self.resume(resume)
-
-    # -- parts -----------------------------------------------------------------------------------
-
-    @property
-    def provider(self) -> Provider:
-        """The model that answers; set it to a name, ``name:model`` or an object to change it."""
-        return self._slot.provider
-
-    @provider.setter
-    def provider(self, provider: str | Any) -> None:
-        self.use(provider)
-
-    def use(self, provider: str | Any, **options: Any) -> Provider:
-        """Change the provider, keeping the conversation.
-
-        Parameters
-        ----------
-        provider : str or object
-            ``"name"``, ``"name:model"``, ``"auto"``, or an object with ``fetch``.
-        options
-            Keywords for its factory. When there are none, those given to the session, as far as they are
-            for this provider: another one gets no address and no key.
-
-        Raises
-        ------
-        UnknownProvider
-            If there is none of that name; the session keeps the one it has.
-        """
-        return self._slot.use(provider, **options)
-
-    def build(self, spec: str = "", **options: Any) -> Provider:
-        """A provider for single turns, to be given to :meth:`ask`: the session's own with other options, or
-        another. Whoever asks for it closes it."""
-        return self._slot.build(spec, **options)
-
-    @property
-    def spec(self) -> str:
-        """What names the provider: ``auto``, ``name`` or ``name:model``."""
-        return self._slot.spec
-
-    @property
-    def why(self) -> str:
-        """One sentence: why this model."""
-        return self._slot.why
-
-    @property
-    def spent(self) -> Spent:
-        """What this session has used so far: its conversation, and all else that it ran."""
-        return self._ledger.total(self.conversation.turns)
-
-    def spent_in(self, turn: Turn) -> Spent:
-        """What a turn of this session has used; estimated for a model that tells no tokens."""
-        return self._ledger.of(turn)
 
     # -- turns -----------------------------------------------------------------------------------
 
@@ -259,17 +193,15 @@ class Session(Lasting):
         KeyboardInterrupt
             If it is interrupted; the turn was cancelled and is kept, marked so.
         """
+        wanted = Prompt(text=prompt, cell=cell, provider=provider, images=images, aside=aside)
         asked = Asked()
-        given: dict[str, Any] = {"cell": cell, "provider": provider, "images": images, "aside": aside}
-        return self._waiter.wait(
-            lambda view: self._start(asked, prompt, (on_event, view), **given), asked.cancel
-        )
+        return self._waiter.wait(lambda view: self._start(asked, wanted, (on_event, view)), asked.cancel)
 
     async def ask_async(self, prompt: str, *, on_event: View | None = None, cell: str = "") -> Turn:
         """Run one turn, awaited from any event loop; cancelling the await cancels the turn."""
-        asked = Asked()
+        wanted, asked = Prompt(text=prompt, cell=cell), Asked()
         return await self._waiter.attend(
-            lambda view: self._start(asked, prompt, (on_event, view), cell=cell), asked.cancel
+            lambda view: self._start(asked, wanted, (on_event, view)), asked.cancel
         )
 
     async def stream(self, prompt: str) -> AsyncIterator[Event]:
@@ -281,7 +213,7 @@ class Session(Lasting):
                 loop.call_soon_threadsafe(events.put_nowait, event)
 
         asked = Asked()
-        future = self._start(asked, prompt, (pass_on,))
+        future = self._start(asked, Prompt(text=prompt), (pass_on,))
         future.add_done_callback(lambda _: pass_on(None))
         try:
             while (event := await events.get()) is not None:
@@ -291,51 +223,6 @@ class Session(Lasting):
                 asked.cancel()
                 await asyncio.wait((asyncio.wrap_future(future),), timeout=GRACE)
         future.result()
-
-    def start(
-        self,
-        prompt: str,
-        *views: View | None,
-        cell: str = "",
-        provider: Provider | None = None,
-        max_rounds: int | None = None,
-        budget: Budget | None = None,
-        images: Sequence[Image] = (),
-        replaces: str = "",
-        into: str = "",
-        judge: Judge | None = None,
-    ) -> Future[Turn]:
-        """Start one turn, watched by ``views``, and return its future at once.
-
-        ``provider``, ``max_rounds``, ``budget`` and ``judge`` (who decides whether the answer will do) hold
-        for this turn only. With ``replaces`` it takes the place of an earlier turn and sees only those above
-        it; ``into`` notes the variable that its reply is bound to. A turn that is started while another one
-        runs waits for it.
-        """
-        given: dict[str, Any] = {
-            "cell": cell,
-            "provider": provider,
-            "max_rounds": max_rounds,
-            "budget": budget,
-            "replaces": replaces,
-            "into": into,
-            "judge": judge,
-        }
-        return self._start(Asked(), prompt, views, images=images, **given)
-
-    def cancel(self) -> None:
-        """Stop the turn that runs, and those that wait: within half a second it ends as ``cancelled``, with
-        all that it had."""
-        self._line.cancel()
-
-    stop = cancel
-
-    def subscribe(self, view: View) -> Callable[[], None]:
-        """Have every event of every turn passed to ``view``, in order, on the agent's thread.
-
-        A view that raises is logged and dropped. What is returned removes it again.
-        """
-        return self._tell.subscribe(view)
 
     def dispatch(self, line: str, *, on_event: View | None = None) -> Turn | str | None:
         """One cell or line: blank is nothing, a leading ``/`` a command, everything else a turn.
@@ -404,112 +291,3 @@ class Session(Lasting):
 
     def __repr__(self) -> str:
         return f"<Session {self.id} {self._slot}, {len(self.conversation.turns)} turns>"
-
-    # -- inside ----------------------------------------------------------------------------------
-
-    def _check(self, prompt: str) -> None:
-        if self._closed:
-            raise SessionError("This session is closed.", "close() was called.", "Make a new Session.")
-        if inside_turn():
-            raise SessionError(
-                "A turn can't be started from inside a turn.",
-                "A tool, a hook or the agent's own loop called the session; waiting for it would never end.",
-                "Return the value to the model and let it go on.",
-            )
-        if not prompt.strip():
-            raise UsageError(
-                "There is no prompt.", "The cell or line is blank.", "Write what you want to know."
-            )
-
-    def _start(
-        self,
-        asked: Asked,
-        prompt: str,
-        views: tuple[View | None, ...],
-        *,
-        cell: str = "",
-        provider: Provider | None = None,
-        max_rounds: int | None = None,
-        budget: Budget | None = None,
-        images: Sequence[Image] = (),
-        replaces: str = "",
-        into: str = "",
-        aside: bool = False,
-        judge: Judge | None = None,
-    ) -> Future[Turn]:
-        self._check(prompt)
-        masking.look_around()
-        said = masking.masked(whole(prompt))
-        if not self.busy and (parted := self.past.part()):
-            self.notices.append(parted)
-        here = self.conversation
-        answers = provider or self.provider
-        run = TurnRun(
-            id=new_id(),
-            prompt=said,
-            provider=answers,
-            toolbox=self.toolbox,
-            context=copy.copy(self.context) if aside else self.context,
-            conversation=replace(here, turns=[*here.turns]) if aside else here,
-            permit=self.permission,
-            results=self.results,
-            emit=self._emit,
-            caps=Caps(max_rounds=max_rounds or self.max_rounds),
-            meter=self._meter(answers, budget),
-            cell=cell,
-            images=tuple(images),
-            replaces=replaces,
-            into=into,
-            notices=() if said == whole(prompt) else (IN_THE_PROMPT,),
-            judge=judge,
-        )
-        watching = [view for view in views if view]
-        self._line.join(asked)
-        return background.submit(
-            self._line.go(asked, lambda: self._run(run, watching), lambda: _taken_back(run, watching))
-        )
-
-    def _meter(self, provider: Provider, budget: Budget | None) -> Meter:
-        meter = Meter((budget or Budget()).over(self.budget), self.session_budget, self.price)
-        meter.check_price(provider)
-        return meter
-
-    async def _run(self, run: TurnRun, views: list[View]) -> Turn:
-        if self._closed:
-            return _taken_back(run, views)
-        _inside.set(True)
-        if isinstance(run.provider, Replay):
-            run = await run.provider.prepared(run)
-        remove = [self.subscribe(view) for view in views]
-        self.policy.new_turn()
-        self._tell.keeping = run.conversation is self.conversation
-        if self._tell.keeping:
-            run.notices, self.notices[:] = (*run.notices, *self.notices), []
-        run.meter.begin(self.spent if self.session_budget else Spent())
-        try:
-            await run_turn(run)
-        finally:
-            self._tell.keeping = True
-            self.idle.begin()
-            for each in remove:
-                each()
-        assert self.turn is not None
-        if not self.turn.origin:  # what is played from a file was paid before
-            self._ledger.keep(run.id, run.meter.spent)
-        self.past.see(self.context.kept())
-        return self.turn
-
-
-def inside_turn() -> bool:
-    """Whether the caller is part of a turn (a tool, a hook), so that waiting for another would never end."""
-    return background.inside() or _inside.get()
-
-
-def _taken_back(run: TurnRun, views: list[View]) -> Turn:
-    """A turn that was cancelled before it began: only who asked for it hears of it, and nothing keeps it."""
-    told = Telling()
-    for view in views:
-        told.subscribe(view)
-    tell_unbegun(run, told)
-    assert told.turn is not None
-    return told.turn

@@ -6,12 +6,15 @@ A script just waits. A notebook must go on serving clicks while it waits, so it 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, wait
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
+from agent_magics.agent.background import background
 from agent_magics.ports import View
 from agent_magics.talk import Turn
+
+T = TypeVar("T")
 
 TICK = 0.2
 """Seconds between two looks at signals; a finished turn is seen at once."""
@@ -69,3 +72,13 @@ def wait_until(future: Future[Any], limit: float | None = None) -> None:
     while not future.done() and (limit is None or waited < limit):
         wait((future,), timeout=TICK)
         waited += TICK
+
+
+def waited(work: Coroutine[Any, Any, T]) -> T:
+    """Run ``work`` on the agent's loop and wait for what it returns; interrupting the wait cancels it."""
+    future = background.submit(work)
+    try:
+        wait_until(future)
+    finally:
+        future.cancel()  # only if it was interrupted; a finished one can't be
+    return future.result()

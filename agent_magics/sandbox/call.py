@@ -19,7 +19,7 @@ from typing import Any
 
 from agent_magics.sandbox import parcel
 from agent_magics.sandbox.launch import Zygote
-from agent_magics.sandbox.verdict import OUTPUT_KEPT, OUTPUT_LIMIT, PREFIX, End, Heard
+from agent_magics.sandbox.verdict import OUTPUT_KEPT, End, Heard
 
 READ_SIZE = 1 << 20
 GRACE = 0.3  # seconds of patience once nothing more can come of it
@@ -60,7 +60,6 @@ class Call:
     ) -> None:
         self._largest = largest_reply
         self._heard = Heard()
-        self._printed = 0
         self._child: int | None = None  # a pidfd
         self._ends = contextlib.ExitStack()
         with self._ends, contextlib.ExitStack() as theirs:
@@ -143,24 +142,13 @@ class Call:
         data = os.read(self._reply, READ_SIZE)
         if not data:
             return self._forget(self._reply)
-        self._heard.reply += data
-        if len(self._heard.reply) < PREFIX:
-            return None
-        length = int.from_bytes(self._heard.reply[:PREFIX], "big")
-        if length > self._largest:
-            return "too_long"
-        if len(self._heard.reply) < PREFIX + length:
-            return None
-        del self._heard.reply[PREFIX + length :], self._heard.reply[:PREFIX]
-        return "replied"
+        return self._heard.more_reply(data, self._largest)
 
     def _hear_output(self) -> End | None:
         data = os.read(self._output, READ_SIZE)
         if not data:
             return self._forget(self._output)
-        self._heard.output += data[: OUTPUT_KEPT - len(self._heard.output)]
-        self._printed += len(data)
-        return "output" if self._printed > OUTPUT_LIMIT else None
+        return self._heard.more_output(data)
 
     def _hear_status(self) -> End | None:
         """First the child's pidfd, then its exit status, then nothing more."""

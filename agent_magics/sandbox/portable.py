@@ -25,7 +25,7 @@ from agent_magics.sandbox.leash import Leash
 from agent_magics.sandbox.order import Order
 from agent_magics.sandbox.outcome import Fault, Outcome
 from agent_magics.sandbox.parcel import Packed
-from agent_magics.sandbox.verdict import OUTPUT_KEPT, OUTPUT_LIMIT, PREFIX, End, Heard, Promise, judge
+from agent_magics.sandbox.verdict import End, Heard, Promise, judge
 
 ROOT = str(Path(__file__).resolve().parents[2])
 BOOT = "import sys;sys.path.append(sys.argv[1]);from agent_magics.sandbox.solo import main;main(sys.argv[2])"
@@ -61,7 +61,6 @@ class _Call:
     def __init__(self, family: str, parts: list[memoryview], *, largest_reply: int) -> None:
         self._largest = largest_reply
         self._heard = Heard()
-        self._printed = 0
         self._ends: queue.SimpleQueue[End] = queue.SimpleQueue()
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-B", "-X", "utf8", "-c", BOOT, ROOT, family],
@@ -74,7 +73,7 @@ class _Call:
         )
         self._in_thread(lambda: self._write(parts))
         self._reader = self._in_thread(lambda: self._read(self._process.stdout, self._hear_reply))
-        self._printer = self._in_thread(lambda: self._read(self._process.stderr, self._hear_output))
+        self._printer = self._in_thread(lambda: self._read(self._process.stderr, self._heard.more_output))
 
     def listen(self, seconds: float) -> Heard:
         """Wait for whichever end comes first, at most ``seconds``, and leave no process behind."""
@@ -120,21 +119,7 @@ class _Call:
             self._ends.put("exited")
 
     def _hear_reply(self, data: bytes) -> End | None:
-        self._heard.reply += data
-        if len(self._heard.reply) < PREFIX:
-            return None
-        length = int.from_bytes(self._heard.reply[:PREFIX], "big")
-        if length > self._largest:
-            return "too_long"
-        if len(self._heard.reply) < PREFIX + length:
-            return None
-        self._heard.reply = self._heard.reply[PREFIX : PREFIX + length]
-        return "replied"
-
-    def _hear_output(self, data: bytes) -> End | None:
-        self._heard.output += data[: OUTPUT_KEPT - len(self._heard.output)]
-        self._printed += len(data)
-        return "output" if self._printed > OUTPUT_LIMIT else None
+        return self._heard.more_reply(data, self._largest)
 
     def _in_thread(self, work: Callable[[], Any]) -> threading.Thread:
         thread = threading.Thread(target=work, name="sandbox-portable", daemon=True)

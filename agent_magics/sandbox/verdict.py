@@ -43,6 +43,26 @@ class Heard:
     output: bytearray = field(default_factory=bytearray)
     exit: int | None = None
     stuck: bool = False
+    _printed: int = 0
+
+    def more_reply(self, data: bytes, largest: int) -> End | None:
+        """Take in a piece of the reply, which tells its length first; the end, if that is one."""
+        self.reply += data
+        if len(self.reply) < PREFIX:
+            return None
+        length = int.from_bytes(self.reply[:PREFIX], "big")
+        if length > largest:
+            return "too_long"
+        if len(self.reply) < PREFIX + length:
+            return None
+        del self.reply[PREFIX + length :], self.reply[:PREFIX]
+        return "replied"
+
+    def more_output(self, data: bytes) -> End | None:
+        """Take in a piece of what was printed; the end, if that is too much."""
+        self.output += data[: OUTPUT_KEPT - len(self.output)]
+        self._printed += len(data)
+        return "output" if self._printed > OUTPUT_LIMIT else None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ decided here: the toolbox asks a ``permit`` that it is handed. Tools that the mo
 ``schema``      type hints and docstring -> JSON Schema
 ``validation``  a value against a JSON Schema
 ``toolbox``     :class:`Toolbox`: alias, validation, permission, hooks, handler
+``allowed``     which tools a session may offer
 ``result``      any Python value -> the JSON text that the model reads, capped
 ``running``     the call that is running: progress, from inside a tool
 ``threads``     a synchronous function, awaited without blocking the loop

@@ -152,9 +152,11 @@ def test_while_somebody_is_asked_the_question_is_closed_too(make, stuck):
 def test_the_next_turn_can_ask_again_after_one_was_cancelled_while_it_asked(make, stuck):
     call = ToolCall(id="c", name="remove", arguments={"path": "x"})
     session, view = make(call, call, "Hello again!", tools=stuck.tools), RecordingView()
-    cancelled(session, view, lambda: view.of(ApprovalAsked))
+    first = cancelled(session, view, lambda: view.of(ApprovalAsked))
     again = RecordingView()
-    cancelled(session, again, lambda: again.of(ApprovalAsked))
+    second = cancelled(session, again, lambda: again.of(ApprovalAsked))
+    assert [first, second] == session.conversation.turns
+    assert 1 == len(again.of(ApprovalAsked))
     next_turn_works(session)
 
 

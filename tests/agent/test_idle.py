@@ -129,6 +129,7 @@ def test_the_clock_keeps_no_session_alive(tmp_path: Path) -> None:
     there = weakref.ref(session.idle)
     del session
     until(lambda: gc.collect() >= 0 and there() is None, "the session to be let go")
+    assert there() is None
 
 
 def test_a_local_models_server_goes_and_comes_again(tiny: Path, tmp_path: Path) -> None:  # noqa: F811

@@ -368,3 +368,4 @@ def test_a_closed_session_is_forgotten(make):
     gone = weakref.ref(session)
     del session
     until(lambda: gc.collect() is not None and gone() is None, "the session to be collected")
+    assert gone() is None

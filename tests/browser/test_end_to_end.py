@@ -66,6 +66,7 @@ def test_always_this_session_is_not_asked_again_for_the_same_text(live: OpenLive
     page.output(2).get_by_text("two.").wait_for()
     page.press("Reject")
     page.printed(4, "n is 2")
+    assert "n is 2" == page.output(4).inner_text().strip()
 
 
 @KERNELS

@@ -37,6 +37,7 @@ def test_an_interrupt_while_it_waits_ends_the_turn_and_the_queue(live: OpenLive,
     page.printed(2, "False")
     page.run(1)
     page.output(1).get_by_text("Second time.").wait_for()
+    assert STOPPED not in page.output(1).inner_text()
 
 
 @KERNELS
@@ -49,3 +50,4 @@ def test_an_interrupt_while_it_streams_ends_the_turn_and_the_queue(live: OpenLiv
 
     page.run(2)
     page.printed(2, "cancelled True")
+    assert "cancelled True" == page.output(2).inner_text().strip()

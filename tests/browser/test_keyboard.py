@@ -52,6 +52,8 @@ def test_enter_approves_and_the_focus_goes_to_the_row_of_the_tool(page: Notebook
     page.settled().wait_for()
     page.page.get_by_text("after approve done").wait_for()
 
+    assert 0 == page.button("Approve").count()
+
 
 @pytest.mark.browser
 def test_enter_in_the_comment_decides_nothing(page: Notebook):
@@ -87,4 +89,7 @@ def test_the_edited_text_is_handed_back(notebook: OpenNotebook):
     page.button("Check again").click()
     page.page.get_by_text("Your version is being checked and probed.").wait_for()
     page.button("Stop").click()
-    page.page.get_by_text("edit def shorter(): pass []").wait_for()
+    said = page.page.get_by_text("edit def shorter(): pass")
+    said.wait_for()
+
+    assert "edit def shorter(): pass []" == said.inner_text().strip()

@@ -48,8 +48,11 @@ def shows(page: LiveNotebook, source: str) -> None:
     page.asks()
 
 
-def ran(page: LiveNotebook, first: int, second: bool) -> None:
-    page.printed(2, f"ran: {first} {second}")
+def ran(page: LiveNotebook) -> str:
+    """What the cell that tells of it says, once it does."""
+    said = page.output(2).get_by_text("ran: ")
+    said.wait_for()
+    return said.inner_text().strip()
 
 
 def test_approve_takes_no_click_in_the_moment_in_which_it_is_seen(live: OpenLive):
@@ -75,7 +78,7 @@ def test_a_double_click_approves_only_what_it_was_made_on(live: OpenLive):
     page.page.mouse.dblclick(place["x"] + 20, place["y"] + 10)
     shows(page, "second")
     page.press("Reject")
-    ran(page, 1, False)
+    assert "ran: 1 False" == ran(page)
 
 
 def test_the_button_of_an_answered_card_does_nothing(live: OpenLive):
@@ -87,7 +90,7 @@ def test_the_button_of_an_answered_card_does_nothing(live: OpenLive):
     shows(page, "second")
     page.page.evaluate("() => window.stale.click()")
     page.press("Reject")
-    ran(page, 1, False)
+    assert "ran: 1 False" == ran(page)
 
 
 def test_the_id_of_an_answered_question_answers_no_other(live: OpenLive):
@@ -102,7 +105,7 @@ def test_the_id_of_an_answered_question_answers_no_other(live: OpenLive):
     page.run(typed)
     page.press("Reject")
     page.output(typed).get_by_text("Nothing waits for an answer").wait_for()
-    ran(page, 1, False)
+    assert "ran: 1 False" == ran(page)
 
 
 def test_a_card_from_before_a_restart_approves_nothing(live: OpenLive):
@@ -122,4 +125,4 @@ def test_a_card_from_before_a_restart_approves_nothing(live: OpenLive):
     page.output(3).locator('button:text-is("Reject")').click()
     page.at_rest()
     page.run(2)
-    ran(page, 0, False)
+    assert "ran: 0 False" == ran(page)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 from agent_magics import Session
-from agent_magics.talk import ToolCall
+from agent_magics.talk import ToolCall, Turn
 from agent_magics.testing import FakeAsker, ScriptedProvider
 
 Open = Callable[..., Session]
@@ -40,6 +41,18 @@ make_call.count = 0  # type: ignore[attr-defined]
 def _counted(arguments: dict[str, Any]) -> dict[str, Any]:
     make_call.count += 1  # type: ignore[attr-defined]
     return arguments
+
+
+def use(blorps: float = 2, id: str = "use") -> ToolCall:  # noqa: A002
+    """A call of that tool."""
+    return ToolCall(id=id, name="blorps_to_metres", arguments={"blorps": blorps})
+
+
+def told(turn: Turn, at: int) -> dict[str, Any]:
+    """What the model was told of the turn's call at that place."""
+    result = turn.calls[at].result
+    assert result is not None
+    return json.loads(result.text)
 
 
 @pytest.fixture

@@ -114,6 +114,7 @@ def test_an_interrupt_of_a_line_of_input_ends_the_turn(page: Page) -> None:
 def test_the_stop_button_does_what_an_interrupt_does(page: Page, prepare: str, seen: str) -> None:
     cell, queued = starts(page, prepare, seen)
     page.press("Stop")
+    assert cell.result()["ename"] == "TurnStopped"
     stopped(page, cell, queued)
 
 

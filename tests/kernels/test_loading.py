@@ -155,9 +155,12 @@ def test_a_kernel_that_goes_deaf_by_itself_hears_again_while_we_are_loaded(fresh
     # Without us one of these is never answered, mostly within the first hundred (ipython/ipykernel#1554).
     fresh.run("%load_ext agent_magics")
     kernel = fresh.kernel
+    answered = 0
     for turn in range(300):
         requests = [kernel.execute("1"), kernel.send("kernel_info_request")]
         time.sleep(turn % 8 / 2000)
         requests += [kernel.execute("2"), kernel.send("kernel_info_request")]
         for request in requests:
             kernel.until(lambda r=request: r.states[-1:] == ["idle"], f"an answer in turn {turn}")
+        answered += sum(request.states[-1:] == ["idle"] for request in requests)
+    assert answered == 1200

@@ -88,3 +88,4 @@ def test_the_server_is_gone_when_another_provider_is_chosen(page: Page) -> None:
     (server,) = servers(page.kernel.pid)
     page.run("%agent /provider stub")
     page.kernel.until(lambda: not lives(server), "the server to be gone", 5)
+    assert servers(page.kernel.pid) == set()

@@ -140,8 +140,9 @@ def test_page_under_way_is_given_up_with_the_call():
         with visitor:
             errands.close()
             until(lambda: not errands.serving, "the service's end")
+            assert not errands.serving
 
 
 def test_thread_of_the_service_ends_with_the_call(sandbox):
-    sandbox.call("def f():\n    return scratch.names()", "f", capabilities=["scratch"])
+    assert [] == sandbox.call("def f():\n    return scratch.names()", "f", capabilities=["scratch"]).value
     until(lambda: not any(t.name == "sandbox-errands" for t in threading.enumerate()), "the service's end")

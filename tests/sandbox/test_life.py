@@ -206,6 +206,7 @@ def test_zygote_of_a_forgotten_sandbox_ends():
     del sandbox
     gc.collect()
     until(lambda: gone(zygote), "its end")
+    assert zygote not in zygotes()
 
 
 def test_forked_copy_of_the_host_has_zygotes_of_its_own(tmp_path):

@@ -321,7 +321,7 @@ def test_brackets_and_quotes_in_text_are_text(text):
 
 def test_quotes_without_end_are_read_in_time():
     for filler in (b'\\"', b'"', b"\\", b'"\\'):
-        refusal(forged(b'{"value": "' + filler * 1_000_000))
+        assert "brackets don't match" in refusal(forged(b'{"value": "' + filler * 1_000_000))
 
 
 def test_what_takes_no_bytes_is_not_of_any_length():

@@ -44,19 +44,19 @@ def written(files: Files, template: bytes) -> bytes:
     return template
 
 
-def begins_anew(files: Files, damaged: bytes) -> None:
-    """The file was set aside as it was, this was said, and a fresh one takes facts."""
+def begins_anew(files: Files) -> bytes:
+    """The file was set aside, this was said, and a fresh one takes facts; returns the file set aside."""
     store = files.open()
     assert [] == store.load("s0")
     store.append("s0", note())
     store.close()
     (aside,) = files.damaged()
-    assert damaged == aside.read_bytes()
     (notice,) = files.notices
     what, _, remedy = notice.splitlines()
     assert f"The file of sessions was damaged and has been set aside: {str(aside)!r}." == what
     assert "/restore" in remedy
     assert [note()] == files.open().load("s0")
+    return aside.read_bytes()
 
 
 # -- damaged -------------------------------------------------------------------------------------
@@ -67,20 +67,20 @@ def test_garbage_is_set_aside(files: Files, length: int):
     files.path.parent.mkdir()
     garbage = random.Random(length).randbytes(length)
     files.path.write_bytes(garbage)
-    begins_anew(files, garbage)
+    assert garbage == begins_anew(files)
 
 
 @pytest.mark.parametrize("left", [50, 100, 2000, PAGE, 3 * PAGE, 5 * PAGE + 17])
 def test_a_file_that_was_cut_off_is_set_aside(files: Files, written: bytes, left: int):
     assert len(written) > 8 * PAGE
     files.path.write_bytes(written[:left])
-    begins_anew(files, written[:left])
+    assert written[:left] == begins_anew(files)
 
 
 def test_pages_that_were_overwritten_are_set_aside(files: Files, written: bytes):
     damaged = written[:PAGE] + b"\0" * 4 * PAGE + written[5 * PAGE :]
     files.path.write_bytes(damaged)
-    begins_anew(files, damaged)
+    assert damaged == begins_anew(files)
 
 
 def test_a_log_without_its_file_is_set_aside_with_it(files: Files):
@@ -271,7 +271,9 @@ def test_a_newer_file_whose_process_died_is_refused_and_left_as_it_is(files: Fil
         left = contents(files)
     files.path.write_bytes(left["sessions.db"])
     files.path.with_name("sessions.db-wal").write_bytes(left["sessions.db-wal"])
-    refused(files, "of a newer agent_magics")
+    error = refused(files, "of a newer agent_magics")
+    assert "Upgrade agent-magics." in error.remedy
+    assert left == contents(files)
 
 
 def test_another_programs_database_is_refused_and_left_as_it_is(files: Files):
@@ -284,7 +286,8 @@ def test_another_programs_database_is_refused_and_left_as_it_is(files: Files):
 def test_another_programs_mark_is_refused_and_left_as_it_is(files: Files):
     files.path.parent.mkdir()
     change(files.path, "PRAGMA application_id = 42")
-    refused(files, "another program's database")
+    error = refused(files, "another program's database")
+    assert "Move it away." in error.remedy
 
 
 @pytest.mark.usefixtures("written")

@@ -138,3 +138,4 @@ async def test_what_a_call_returned_is_not_held_by_its_thread():
     async with asyncio.timeout(5):
         while gone() is not None:  # noqa: ASYNC110  # a thread forgets it
             await asyncio.sleep(0.002)
+    assert gone() is None
