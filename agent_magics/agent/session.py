@@ -103,6 +103,8 @@ class Session(Lasting):
         What the reader is told in the next turn.
     idle : Idle
         What is given back when nobody talks to the session.
+    replay : Replay or None
+        Plays turns that are recorded, where there is one; ``provider`` answers the others, if it may.
     toolbox : Toolbox
         The tools; may be changed between turns.
     policy : Policy
@@ -153,6 +155,7 @@ class Session(Lasting):
         self.budget = budget or Budget()
         self.session_budget = session_budget or Budget()
         self.price = price
+        self.replay: Replay | None = None
         self._ledger = Ledger(price)
         masking.guard_logs()
         self._emit = Secrecy(self._tell)
@@ -443,7 +446,7 @@ class Session(Lasting):
         if not self.busy and (parted := self.past.part()):
             self.notices.append(parted)
         here = self.conversation
-        answers = provider or self.provider
+        answers = provider or self.replay or self.provider
         run = TurnRun(
             id=new_id(),
             prompt=said,

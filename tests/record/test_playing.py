@@ -320,6 +320,35 @@ def test_of_two_alike_the_one_after_the_same_turns_is_found() -> None:
     assert again == found
 
 
+# -- from Python and at the terminal --------------------------------------------------------------
+
+
+def test_a_session_plays_a_file_and_runs_nothing_else(make, tmp_path):
+    first = make(calls(("send", "mum")), "Done.", answers=("approve",), tool_making="off")
+    asked, name = first.ask("tell mum"), saved(first, tmp_path / "talk.json").name
+    ran.clear()
+    with make("Sent anyway.", replay=name) as second:
+        played = second.ask("tell mum")
+        with pytest.raises(UsageError, match="This turn is not in the record, so it was not run"):
+            second.ask("tell dad")
+        assert [] == second.provider.requests == ran
+    assert (asked.reply, "replayed from talk.json, not run") == (played.reply, played.origin)
+
+
+def test_a_session_may_run_what_is_not_recorded(make, tmp_path):
+    first = make("One.", "Two.")
+    first.ask("a")
+    path = saved(first, tmp_path / "talk.json")
+    with make("Mine.", replay=path, replay_mode="auto") as second:
+        assert ["One.", "Mine."] == [second.ask(prompt).reply for prompt in ("a", "b")]
+        assert 1 == len(second.provider.requests)
+
+
+def test_a_file_that_is_not_there_is_named_with_the_turn(make):
+    with make(replay="gone.json") as session, pytest.raises(UsageError, match=r"no file 'gone\.json'"):
+        session.ask("hello")
+
+
 # -- and if there is none --------------------------------------------------------------------------
 
 
