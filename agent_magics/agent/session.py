@@ -468,9 +468,11 @@ class Session(Lasting):
         )
         watching = [view for view in views if view]
         self._line.join(asked)
-        return background.submit(
+        going = background.submit(
             self._line.go(asked, lambda: self._run(run, watching), lambda: _taken_back(run, watching))
         )
+        going.add_done_callback(lambda _: self.idle.begin())  # also after a turn that never began
+        return going
 
     def _meter(self, provider: Provider, budget: Budget | None) -> Meter:
         meter = Meter((budget or Budget()).over(self.budget), self.session_budget, self.price)
@@ -493,7 +495,6 @@ class Session(Lasting):
             await run_turn(run)
         finally:
             self._tell.keeping = True
-            self.idle.begin()
             for each in remove:
                 each()
         assert self.turn is not None
