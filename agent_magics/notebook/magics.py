@@ -33,6 +33,9 @@ class AgentMagics(Magics):
     ).tag(config=True)
     strict = Bool(False, help="Raise when a turn fails.").tag(config=True)
     max_rounds = Int(25, min=1, help="Rounds of tool calls in a turn.").tag(config=True)
+    budget = Float(None, allow_none=True, help="US dollars that a turn may cost; None: no limit.").tag(
+        config=True
+    )
     idle_minutes = Float(
         15.0, min=0.0, help="Minutes without a turn until workers, a local model and sockets go; 0: never."
     ).tag(config=True)
@@ -63,6 +66,12 @@ class AgentMagics(Magics):
         from agent_magics.agent.history_policy import HistoryPolicy
 
         return str(HistoryPolicy.read(proposal["value"]))
+
+    @validate("budget")
+    def _limit(self, proposal: dict[str, float | None]) -> float | None:
+        from agent_magics.agent.budget import Budget
+
+        return Budget(usd=proposal["value"]).usd
 
     def command_names(self) -> list[str]:
         """The slash commands; without making a session only to know them."""
