@@ -125,17 +125,32 @@ class AgentMagics(Magics):
         if request.get("help") or request.prompt == "?":
             self._say(help_text())
         elif request.prompt.startswith("/"):
-            self._say(self.book.session.command(request.prompt))
+            self._command(request.prompt)
         elif request.prompt:
             self.book.turn(request.prompt, request.values)
         elif cell is None and not request.values:
-            self._say(self.book.session.command("/status"))
+            self._command("/status")
         else:
             raise UsageError(
                 "This cell has no prompt.",
                 "There is no text below %%agent, nor on its line.",
                 "Write what you want to know; `%agent --help` shows the options.",
             )
+
+    def _command(self, line: str) -> None:
+        """Run a slash command; one that may take long shows that it goes on."""
+        from agent_magics.notebook.screen import publish
+        from agent_magics.ui.report import report
+
+        session = self.book.session
+        meanwhile = session.commands.meanwhile(line)
+        if not meanwhile:
+            return self._say(session.command(line))
+        shown, said = publish(report(meanwhile)), "Not finished."
+        try:
+            said = session.command(line)
+        finally:
+            shown.update(report(said))
 
     def _say(self, markdown: str) -> None:
         from agent_magics.notebook.screen import publish
