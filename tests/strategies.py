@@ -13,6 +13,7 @@ from agent_magics.talk import (
     ApprovalAsked,
     ApprovalGiven,
     CallRecord,
+    Compacting,
     Decision,
     Event,
     Image,
@@ -134,6 +135,7 @@ DELTAS: st.SearchStrategy[Event] = st.one_of(
     st.builds(Thinking, text=TEXT),
     st.builds(Saying, text=TEXT),
     st.builds(ToolProgress, id=TEXT, text=TEXT),
+    st.builds(Compacting),
     st.builds(Retrying, attempt=st.integers(1, 3), tries=st.just(3), delay=NUMBER, why=TEXT),
 )
 BEGINNINGS = st.builds(
