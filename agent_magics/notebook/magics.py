@@ -139,6 +139,7 @@ class AgentMagics(Magics):
 
     def _command(self, line: str) -> None:
         """Run a slash command; one that may take long shows that it goes on."""
+        from agent_magics.notebook.interrupts import HeldInterrupts, count_as_one
         from agent_magics.notebook.screen import publish
         from agent_magics.ui.report import report
 
@@ -146,11 +147,16 @@ class AgentMagics(Magics):
         meanwhile = session.commands.meanwhile(line)
         if not meanwhile:
             return self._say(session.command(line))
-        shown, said = publish(report(meanwhile)), "Not finished."
-        try:
-            said = session.command(line)
-        finally:
-            shown.update(report(said))
+        with HeldInterrupts() as held:  # the line must not stay, whenever an interrupt comes
+            shown, said = publish(report(meanwhile)), "Not finished."
+            try:
+                with held.lifted():
+                    said = session.command(line)
+            except KeyboardInterrupt:
+                count_as_one()
+                raise
+            finally:
+                shown.update(report(said))
 
     def _say(self, markdown: str) -> None:
         from agent_magics.notebook.screen import publish

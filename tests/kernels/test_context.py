@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import time
 
 from tests.kernels.conftest import oldest_and_newest
 from tests.kernels.page import Page
-from tests.patience import PROMPT
 
 READING = """
 @tool
@@ -61,18 +59,12 @@ SUMMING_UP = "The model sums up"
 
 
 @oldest_and_newest
-def test_compacting_shows_that_it_goes_on_and_an_interrupt_ends_it(page: Page) -> None:
-    page.run("play(*['yes ' * 500] * 9, Hang(), 'A summary.', 'Here again.')")
+def test_compacting_shows_that_it_goes_on_until_its_reply_is_there(page: Page) -> None:
+    page.run("play(*['yes ' * 500] * 9, 'A summary.', 'Here again.')")
     for number in range(9):
         page.run(f"%agent question {number}")
-    cell = page.start("%agent /compact")
-    page.kernel.until(lambda: SUMMING_UP in page.shown(cell), "the command to say what it does")
-    began = time.monotonic()
-    page.kernel.interrupt()
-    assert cell.result()["status"] == "error"
-    assert time.monotonic() - began < PROMPT
-    assert SUMMING_UP not in page.shown(cell)
     cell = page.run("%agent /compact")
+    assert any(SUMMING_UP in str(message["content"]) for _, message in page.kernel.heard)
     assert "Compacted: about " in page.shown(cell)
     assert SUMMING_UP not in page.shown(cell)
     assert page.shown(page.run("%agent and now?")).endswith("Here again.")
