@@ -19,6 +19,7 @@ from agent_magics.agent.idle import MINUTES
 from agent_magics.agent.otel import OpenTelemetry
 from agent_magics.agent.policy import Approve, Phase
 from agent_magics.agent.remembering import Remembering
+from agent_magics.agent.replay import Replay
 from agent_magics.agent.session import Session as BareSession
 from agent_magics.agent.waiting import PlainWaiter, Waiter
 from agent_magics.errors import ConfigError, UsageError
@@ -99,6 +100,10 @@ class Session(BareSession):
         use too. Without one it ends with the process.
     resume : str
         The id of a stored session to go on with, or the beginning of it; implies ``store="default"``.
+    replay : path, optional
+        A notebook or a JSON file whose turns are played, with nothing sent and nothing run.
+    replay_mode : {"only", "auto"}
+        Whether a turn that it does not hold is an error, or is run.
     notebook : str
         The notebook's path or name, which a list of sessions shows.
     idle_minutes : float
@@ -148,6 +153,8 @@ class Session(BareSession):
         workbench: Workbench | None = None,
         store: Store | Literal["default"] | None = None,
         resume: str = "",
+        replay: str | Path = "",
+        replay_mode: Literal["only", "auto"] = "only",
         notebook: str = "",
         waiter: Waiter | None = None,
         front: Front | None = None,
@@ -189,6 +196,9 @@ class Session(BareSession):
         self.remembering = self._remember(self.past.store)
         self.commands.add(key.command(Vault()))
         self.commands.add(export.command(looks))
+        if replay:
+            path = export.located(self, str(replay))
+            self.replay = Replay(paths=[path], otherwise=lambda: self.provider, mode=replay_mode)
         if otel:
             self._trace(OpenTelemetry() if otel is True else otel)
         allowed = Allowed.of(allowed_tools, disallowed_tools)

@@ -218,6 +218,10 @@ class Memories(Protocol):
         """Delete one and return it. Raises a ``UsageError`` if there is none of that id."""
         ...
 
+    def move_memories(self, notebook: str, to: str) -> None:
+        """Let one notebook's be another's, the oldest first; those that find no room there stay."""
+        ...
+
     def memories(self, notebook: str = "") -> list[Memory]:
         """The user's and this notebook's, oldest first, as they are on disk now."""
         ...

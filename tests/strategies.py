@@ -13,6 +13,7 @@ from agent_magics.talk import (
     ApprovalAsked,
     ApprovalGiven,
     CallRecord,
+    Compacting,
     Decision,
     Event,
     Image,
@@ -134,6 +135,7 @@ DELTAS: st.SearchStrategy[Event] = st.one_of(
     st.builds(Thinking, text=TEXT),
     st.builds(Saying, text=TEXT),
     st.builds(ToolProgress, id=TEXT, text=TEXT),
+    st.builds(Compacting),
     st.builds(Retrying, attempt=st.integers(1, 3), tries=st.just(3), delay=NUMBER, why=TEXT),
 )
 BEGINNINGS = st.builds(
@@ -227,6 +229,29 @@ FACTS: st.SearchStrategy[Event] = st.one_of(
 )
 
 
+SECONDS = st.floats(0, 1e4)
+TOKENS = st.integers(0, 10**6)
+
+
+@st.composite
+def making_told(draw: st.DrawFn, call: ToolCall) -> list[Event]:
+    """The facts of a tool that is made in a call: the stages that it passes, and perhaps that it is kept."""
+    stage = st.builds(
+        StageDone,
+        id=st.just(call.id),
+        tool=st.just("celsius"),
+        stage=st.sampled_from(("draft", "check", "compile", "schema", "probe")),
+        ok=st.booleans(),
+        detail=st.sampled_from(("", "line 3: import os is not allowed")),
+        seconds=SECONDS,
+        at=st.just(2e9),
+        model=st.sampled_from(("", "anthropic:m-1")),
+        usage=st.builds(Usage, input=TOKENS, output=TOKENS),
+    )
+    made = ToolMade(id=call.id, name="celsius", version=1, sha256="0", source="def celsius(): ...", at=3.0)
+    return [*draw(st.lists(stage, max_size=4)), *([made] if draw(st.booleans()) else [])]
+
+
 @st.composite
 def steps_told(draw: st.DrawFn, number: int) -> list[Event]:
     """The facts of one step: a request, its reply, and its calls in any order of coming back."""
@@ -243,11 +268,13 @@ def steps_told(draw: st.DrawFn, number: int) -> list[Event]:
         usage=draw(USAGES),
         seconds=1.0,
         at=2.0,
+        retries=draw(tuples(st.builds(Retry, after=SECONDS, delay=SECONDS, why=st.just("overloaded")))),
     )
+    making = [fact for call in calls for fact in draw(making_told(call))]
     returned = [ToolReturned(id=call.id, result=draw(REAL_RESULTS), seconds=1.0, at=3.0) for call in calls]
     called = [ToolCalled(call=call, shown=call.name, at=2.5) for call in calls]
     sent = RequestSent(step=number, provider="p", model="m", at=1.0)
-    return [sent, reply, *called, *draw(st.permutations(returned))]
+    return [sent, reply, *called, *making, *draw(st.permutations(returned))]
 
 
 @st.composite

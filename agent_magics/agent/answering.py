@@ -107,6 +107,7 @@ class Answering(Lasting):
         self.budget = budget or Budget()
         self.session_budget = session_budget or Budget()
         self.price = price
+        self.replay: Replay | None = None
         self._ledger = Ledger(price)
         masking.guard_logs()
         self._emit = Secrecy(self._tell)
@@ -241,15 +242,17 @@ class Answering(Lasting):
             self.notices.append(parted)
         run, watching = self._prepared(prompt), [view for view in views if view]
         self._line.join(asked)
-        return background.submit(
+        going = background.submit(
             self._line.go(asked, lambda: self._run(run, watching), lambda: _taken_back(run, watching))
         )
+        going.add_done_callback(lambda _: self.idle.begin())  # also after a turn that never began
+        return going
 
     def _prepared(self, prompt: Prompt) -> TurnRun:
         """The turn with all that it needs, as things are now."""
         text, here = whole(prompt.text), self.conversation
         said = masking.masked(text)
-        answers = prompt.provider or self.provider
+        answers = prompt.provider or self.replay or self.provider
         return TurnRun(
             id=new_id(),
             prompt=said,
@@ -291,7 +294,6 @@ class Answering(Lasting):
             await run_turn(run)
         finally:
             self._tell.keeping = True
-            self.idle.begin()
             for each in remove:
                 each()
         assert self.turn is not None

@@ -19,7 +19,7 @@ from pathlib import Path
 from agent_magics.agent.known import found
 from agent_magics.agent.process import lives, this_process
 from agent_magics.errors import StoreError, UsageError
-from agent_magics.ports import Store
+from agent_magics.ports import Memories, Store
 from agent_magics.talk import (
     ContextChanged,
     Conversation,
@@ -204,7 +204,21 @@ class Past:
         self._stored = info
         if elsewhere or (info.notebook not in ("", self.place.notebook) and Path(info.notebook).exists()):
             self.fork()
+        else:
+            self._move_facts(info.notebook or info.id)
         return info
+
+    def _move_facts(self, left: str) -> None:
+        """The facts of a notebook come along to its new path. A name that was given is no path: whether the
+        notebook of that name is still there is not known, and so it keeps its own."""
+        here, store = self.info.notebook or self.info.id, self.store
+        known = left == self.info.id or Path(left).is_absolute()
+        if left == here or not known or not isinstance(store, Memories):
+            return
+        try:
+            store.move_memories(left, here)
+        except StoreError as error:  # they stay where they are, and the conversation goes on
+            log.warning("the facts of %s stay behind: %s", left, error)
 
     def part(self) -> str:
         """Go on as a copy if another process has gone on with this session since; returns what to say of it.

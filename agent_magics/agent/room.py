@@ -22,7 +22,7 @@ from agent_magics.agent.waiting import waited
 from agent_magics.errors import AgentMagicsError, SessionError
 from agent_magics.masking import masked
 from agent_magics.ports import Provider
-from agent_magics.talk import Event, Message, Noticed, ToolSpec, Turn, Usage
+from agent_magics.talk import Compacting, Event, Message, Noticed, ToolSpec, Turn, Usage
 from agent_magics.tools.result import text_of
 
 if TYPE_CHECKING:
@@ -179,6 +179,7 @@ class Room:
         if not can_summarise(self.provider):
             return f"{self.provider.name} is made of rules and can't sum up, so nothing was summed up."
         messages, size = [each.message for each in taken], window // 2
+        self.emit(Compacting())
         try:
             text = await summarise(
                 self.provider, messages, now.summary, size=size, emit=self.emit, spend=self.spend

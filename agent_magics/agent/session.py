@@ -91,6 +91,8 @@ class Session(Answering):
         What the reader is told in the next turn.
     idle : Idle
         What is given back when nobody talks to the session.
+    replay : Replay or None
+        Plays turns that are recorded, where there is one; ``provider`` answers the others, if it may.
     toolbox : Toolbox
         The tools; may be changed between turns.
     policy : Policy

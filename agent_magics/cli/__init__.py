@@ -135,6 +135,12 @@ def _session_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-rounds", type=int, default=25, metavar="N", help="rounds of tool calls; 25")
     parser.add_argument("--budget", type=float, metavar="USD", help="what a turn may cost, in dollars")
     parser.add_argument("--max-total-tokens", type=int, metavar="N", help="tokens of a turn, in all")
+    parser.add_argument(
+        "--replay",
+        default="",
+        metavar="FILE",
+        help="play turns of a notebook or exported JSON; run nothing",
+    )
     parser.add_argument("--max-seconds", type=float, metavar="S", help="how long a turn may take")
 
 

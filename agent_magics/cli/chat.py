@@ -50,6 +50,8 @@ def _one_line(session: Session, prompt: str) -> bool:
         print(file=sys.stderr)
         return True
     try:
+        if line.lstrip().startswith("/") and (meanwhile := session.commands.meanwhile(line)):
+            print(meanwhile, file=sys.stderr)
         said = session.dispatch(line)
     except Leave:
         return False

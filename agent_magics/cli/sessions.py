@@ -30,4 +30,5 @@ def open_session(
         waiter=terminal,
         store=store,
         resume=resume,
+        replay=options.replay,
     )

@@ -72,6 +72,7 @@ class Lasting:
     def _resume(self, session: Session, info: SessionInfo) -> None:
         try:
             session.resume(info.id)
+            self._lost.came_back(session.conversation.turns)
         except StoreError as error:
             session.notices.append(f"The conversation {info.id} can't be read, a new one begins. {error}")
 

@@ -1,7 +1,7 @@
-"""What the namespace has lost: names that earlier turns bound, before the kernel was restarted.
+"""What the namespace lacks: names that earlier turns bound, and that are not in this kernel.
 
-A conversation comes back after a restart, the variables don't. Model and user are both told, so that neither
-builds on what is gone.
+A conversation comes back after a restart, or from another notebook or a file; the variables don't. Model and
+user are both told, and why, so that neither builds on what is not there.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from agent_magics.talk import CallRecord, Turn
 
@@ -19,9 +19,17 @@ MOST = 50
 _CHANGED = '"changed": {'
 _NAMES = re.compile(r"\{[^{}]*\}")
 
+Why = Literal["restarted", "elsewhere"]
+"""Why a name is not there: it was bound before this notebook's kernel was restarted; another kernel bound it,
+since the conversation came from another notebook or from a file."""
+
+_WHY: dict[Why, str] = {
+    "restarted": "the kernel was restarted",
+    "elsewhere": "another kernel bound {it}",
+}
 _SECTION = """\
-These variables were bound earlier in this conversation, and are gone because the kernel was restarted:
-{names}.
+These variables were bound earlier in this conversation, and are not there:
+{names}
 Don't use them as if they were there: have the user run their cells again, or make them anew."""
 
 
@@ -37,6 +45,7 @@ class Lost:
     def __init__(self, namespace: Mapping[str, Any]) -> None:
         self._namespace = namespace
         self._ran_here: set[str] = set()
+        self._came_back: set[str] = set()
         self._told: set[str] = set()
         self._bound: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
 
@@ -44,33 +53,33 @@ class Lost:
         """A turn ran in this kernel: what it bound is not lost with an earlier one."""
         self._ran_here.add(turn.id)
 
-    def names(self, turns: Iterable[Turn]) -> list[str]:
-        """The names that are gone, as far as these turns tell."""
-        expected: dict[str, None] = {}
+    def came_back(self, turns: Iterable[Turn]) -> None:
+        """These turns ran in this notebook, before its kernel was restarted."""
+        self._came_back.update(turn.id for turn in turns if not turn.origin)
+
+    def names(self, turns: Iterable[Turn]) -> dict[str, Why]:
+        """The names that are not there, as far as these turns tell, each with the reason."""
+        expected: dict[str, Why] = {}
         for turn in turns:
             bound, gone = self._changes(turn)
             for name in gone if turn.id not in self._ran_here else bound | gone:
                 expected.pop(name, None)
             if turn.id not in self._ran_here:
-                expected.update(dict.fromkeys(sorted(bound)))
-        return [name for name in expected if name not in self._namespace]
+                why: Why = "restarted" if turn.id in self._came_back else "elsewhere"
+                expected.update(dict.fromkeys(sorted(bound), why))
+        return {name: why for name, why in expected.items() if name not in self._namespace}
 
     def section(self, turns: Iterable[Turn]) -> str:
         """The part of the system prompt that says so; nothing if nothing is lost."""
-        names = self.names(turns)
-        return _SECTION.format(names=_listed(names)) if names else ""
+        lines = [f"{_listed(names)}: {_reason(why, names)}." for why, names in _by_reason(self.names(turns))]
+        return _SECTION.format(names="\n".join(lines)) if lines else ""
 
     def notice(self, turns: Iterable[Turn]) -> str:
-        """A line for the user about what is lost that was not told yet."""
-        names = [name for name in self.names(turns) if name not in self._told]
-        self._told.update(names)
-        if not names:
-            return ""
-        one = len(names) == 1
-        return (
-            f"{_listed(names)} {'is' if one else 'are'} gone: the kernel was restarted. "
-            f"Run {'its cell' if one else 'their cells'} again."
-        )
+        """A line for the user about what is not there and was not told yet."""
+        lacking = self.names(turns)
+        untold: dict[str, Why] = {name: lacking[name] for name in lacking if name not in self._told}
+        self._told.update(untold)
+        return " ".join(_said(why, names) for why, names in _by_reason(untold))
 
     def _changes(self, turn: Turn) -> tuple[frozenset[str], frozenset[str]]:
         """What a turn bound, and what it removed."""
@@ -105,6 +114,21 @@ def _changed(call: CallRecord) -> dict[str, set[str]]:
         }
     except (ValueError, TypeError, AttributeError):
         return {}
+
+
+def _by_reason(names: Mapping[str, Why]) -> list[tuple[Why, list[str]]]:
+    """The names of each reason, what was here before first."""
+    return [(why, same) for why in _WHY if (same := [name for name in names if names[name] == why])]
+
+
+def _said(why: Why, names: list[str]) -> str:
+    is_, cells = ("is", "its cell") if len(names) == 1 else ("are", "their cells")
+    state, where = ("gone", "again") if why == "restarted" else ("not here", "here")
+    return f"{_listed(names)} {is_} {state}: {_reason(why, names)}. Run {cells} {where}."
+
+
+def _reason(why: Why, names: list[str]) -> str:
+    return _WHY[why].format(it="it" if len(names) == 1 else "them")
 
 
 def _listed(names: list[str]) -> str:

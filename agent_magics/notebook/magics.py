@@ -33,6 +33,9 @@ class AgentMagics(Magics):
     ).tag(config=True)
     strict = Bool(False, help="Raise when a turn fails.").tag(config=True)
     max_rounds = Int(25, min=1, help="Rounds of tool calls in a turn.").tag(config=True)
+    budget = Float(None, allow_none=True, help="US dollars that a turn may cost; None: no limit.").tag(
+        config=True
+    )
     idle_minutes = Float(
         15.0, min=0.0, help="Minutes without a turn until workers, a local model and sockets go; 0: never."
     ).tag(config=True)
@@ -63,6 +66,12 @@ class AgentMagics(Magics):
         from agent_magics.agent.history_policy import HistoryPolicy
 
         return str(HistoryPolicy.read(proposal["value"]))
+
+    @validate("budget")
+    def _limit(self, proposal: dict[str, float | None]) -> float | None:
+        from agent_magics.agent.budget import Budget
+
+        return Budget(usd=proposal["value"]).usd
 
     def command_names(self) -> list[str]:
         """The slash commands; without making a session only to know them."""
@@ -116,17 +125,38 @@ class AgentMagics(Magics):
         if request.get("help") or request.prompt == "?":
             self._say(help_text())
         elif request.prompt.startswith("/"):
-            self._say(self.book.session.command(request.prompt))
+            self._command(request.prompt)
         elif request.prompt:
             self.book.turn(request.prompt, request.values)
         elif cell is None and not request.values:
-            self._say(self.book.session.command("/status"))
+            self._command("/status")
         else:
             raise UsageError(
                 "This cell has no prompt.",
                 "There is no text below %%agent, nor on its line.",
                 "Write what you want to know; `%agent --help` shows the options.",
             )
+
+    def _command(self, line: str) -> None:
+        """Run a slash command; one that may take long shows that it goes on."""
+        from agent_magics.notebook.interrupts import HeldInterrupts, count_as_one
+        from agent_magics.notebook.screen import publish
+        from agent_magics.ui.report import report
+
+        session = self.book.session
+        meanwhile = session.commands.meanwhile(line)
+        if not meanwhile:
+            return self._say(session.command(line))
+        with HeldInterrupts() as held:  # the line must not stay, whenever an interrupt comes
+            shown, said = publish(report(meanwhile)), "Not finished."
+            try:
+                with held.lifted():
+                    said = session.command(line)
+            except KeyboardInterrupt:
+                count_as_one()
+                raise
+            finally:
+                shown.update(report(said))
 
     def _say(self, markdown: str) -> None:
         from agent_magics.notebook.screen import publish

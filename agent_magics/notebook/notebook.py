@@ -6,6 +6,7 @@ This is the composition root: it puts bridge, pump, asker, workbench and cell to
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -92,6 +93,7 @@ class Notebook:
                 self.settings.provider,
                 approve=self.settings.approve or None,
                 max_rounds=self.settings.max_rounds,
+                budget=Budget(usd=self.settings.budget),
                 generator=self.settings.generator or None,
                 idle_minutes=self.settings.idle_minutes,
                 context=self.settings.context,
@@ -140,6 +142,8 @@ class Notebook:
             self._session.policy.approve = self.settings.approve or approve_by_default()
         if "max_rounds" in names:
             self._session.max_rounds = self.settings.max_rounds
+        if "budget" in names:
+            self._session.budget = replace(self._session.budget, usd=self.settings.budget)
         if "idle_minutes" in names:
             self._session.idle.minutes = self.settings.idle_minutes
         if "context" in names:

@@ -65,7 +65,11 @@ OPTIONS = (
         summary='Answer with data: a name, a .json file, or `"name, age int, tags [str]"`; --into binds it.',
     ),
     Option(name="max-rounds", value="N", summary="Rounds of tool calls in this turn."),
-    Option(name="budget", value="USD", summary="What this turn may cost, in US dollars."),
+    Option(
+        name="budget",
+        value="USD",
+        summary="What this turn may cost, in US dollars; for all: `%config AgentMagics.budget`.",
+    ),
     Option(name="max-total-tokens", value="N", summary="Tokens of this turn, in all."),
     Option(name="max-seconds", value="S", summary="How long this turn may take."),
     Option(name="replay", summary="Play this turn from this notebook's outputs; what differs is an error."),

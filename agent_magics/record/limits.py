@@ -39,6 +39,12 @@ TURN_NESTED = 100
 RESULT = 24_000
 """Characters of a tool's result; a longer one is cut, as the session itself would cut it."""
 
+STAGES = 100
+"""Stages of a tool that was made, in one call; those after them are left out."""
+
+RETRIES = 100
+"""Tries of one request that failed; those after them are left out."""
+
 # Possessive, so that a string of 50 MB leaves nothing behind to go back to.
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _NO_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")

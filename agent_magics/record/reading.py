@@ -38,13 +38,15 @@ class Record:
         The file's name, fit to be shown.
     turns : tuple of Turn
         Its turns in order, with nothing in them but text; see :mod:`agent_magics.record.trust`.
-    made : frozenset of str
-        The names of the tools that were made in these turns. Names only.
     """
 
     name: str
     turns: tuple[Turn, ...]
-    made: frozenset[str] = frozenset()
+
+    @property
+    def made(self) -> frozenset[str]:
+        """The names of the tools that were made in these turns. Names only."""
+        return frozenset(call.made for turn in self.turns for call in turn.calls if call.made)
 
 
 def read_record(path: Path) -> Record:
@@ -73,15 +75,12 @@ def read_record(path: Path) -> Record:
             "Name a notebook that was saved after its turns had run, or a file that /export wrote.",
         )
     turns: list[Turn] = []
-    made: set[str] = set()
     for number, (data, cell) in enumerate(found, 1):
         try:
-            turn = _turn(data)
-            made |= {call.made for call in turn.calls if call.made}
-            turns.append(cleansed(turn, origin=f"from file {name}", cell=cell))
+            turns.append(cleansed(_turn(data), origin=f"from file {name}", cell=cell))
         except ConfigError as error:
             raise _refused(f"Turn {number} of {name!r} can't be taken.", error) from None
-    return Record(name=name, turns=tuple(_once(turns)), made=frozenset(made))
+    return Record(name=name, turns=tuple(_once(turns)))
 
 
 def shown_name(path: Path) -> str:

@@ -3,6 +3,9 @@
 The list says what is kept, not what is dropped; a field that is not named here stays behind. So approvals,
 grants, the provider and its private blocks, handles of cut results and made tools never come in, and neither
 does what a later version may add. What is kept is brought into a form that the strictest vendor accepts.
+
+Of a tool that was made, its name and the verdicts on its drafts are told, as what happened then. No tool
+comes of it: those are admitted from their own files, by their hashes.
 """
 
 from __future__ import annotations
@@ -18,13 +21,25 @@ from typing import Any, cast
 from agent_magics.errors import ConfigError
 from agent_magics.record import limits
 from agent_magics.record.once import again
-from agent_magics.talk import STOPS, CallRecord, Image, Step, ToolCall, ToolResult, Turn, Usage
+from agent_magics.talk import (
+    STOPS,
+    CallRecord,
+    Image,
+    Retry,
+    Stage,
+    Step,
+    ToolCall,
+    ToolResult,
+    Turn,
+    Usage,
+)
 from agent_magics.talk.history import INTERRUPTED
 
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _SHOWN = re.compile(r"[A-Za-z0-9_-]{1,64}\??")
+_MADE = re.compile(r"[a-z][a-z0-9_]{2,49}")
 _AFTER = re.compile(r"\d{1,6}:[0-9a-f]{16}")
 _LATEST = 4_102_444_800.0  # the year 2100
 _LONGEST = 1e7
@@ -94,6 +109,13 @@ def _step(step: Step) -> Step:
         first=_within(step.first, _LONGEST),
         thought=_within(step.thought, _LONGEST),
         at=_within(step.at, _LATEST),
+        retries=tuple(map(_retry, step.retries[: limits.RETRIES])),
+    )
+
+
+def _retry(retry: Retry) -> Retry:
+    return Retry(
+        after=_within(retry.after, _LONGEST), delay=_within(retry.delay, _LONGEST), why=retry.why[:1_000]
     )
 
 
@@ -106,7 +128,22 @@ def _record(record: CallRecord) -> CallRecord:
         result=_result(record.result) if record.result else None,
         seconds=_within(record.seconds, _LONGEST),
         stopped=record.stopped,
+        made=record.made if _MADE.fullmatch(record.made) else "",
+        stages=tuple(map(_stage, record.stages[: limits.STAGES])),
         at=_within(record.at, _LATEST),
+    )
+
+
+def _stage(stage: Stage) -> Stage:
+    return Stage(
+        tool=harmless(stage.tool, 200),
+        name=harmless(stage.name, 40),
+        ok=stage.ok,
+        detail=stage.detail[:4_000],
+        seconds=_within(stage.seconds, _LONGEST),
+        at=_within(stage.at, _LATEST),
+        model=harmless(stage.model, 200),
+        usage=_usage(stage.usage),
     )
 
 

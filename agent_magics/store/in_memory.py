@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 from agent_magics.errors import UsageError
 from agent_magics.talk import HistoryFact, Memory, SessionInfo
@@ -77,6 +78,13 @@ class MemoryStore:
             if which not in self._memories:
                 raise unknown_memory(which)
             return self._memories.pop(which)
+
+    def move_memories(self, notebook: str, to: str) -> None:
+        """Let one notebook's be another's, the oldest first; those that find no room there stay."""
+        with self._lock:
+            room = MOST - sum(_place(each) == to for each in self._memories.values())
+            moving = [each for each in self._memories.values() if _place(each) == notebook][: max(0, room)]
+            self._memories.update({each.id: replace(each, notebook=to) for each in moving})
 
     def memories(self, notebook: str = "") -> list[Memory]:
         """The user's and this notebook's, oldest first."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ from agent_magics.talk import (
     TurnEnded,
     TurnImported,
 )
+from agent_magics.talk.memory import MOST
 
 if TYPE_CHECKING:
     import sqlite3
@@ -195,6 +197,23 @@ class SQLiteStore:
         forgotten = self._database.write(work)
         self._wipe()
         return forgotten
+
+    def move_memories(self, notebook: str, to: str) -> None:
+        """Let one notebook's be another's, the oldest first; those that find no room there stay."""
+        here, there = self._scope(notebook), self._scope(to)
+
+        def work(connection: sqlite3.Connection) -> None:
+            counted = connection.execute("SELECT count(*) FROM memories WHERE notebook = ?", (there,))
+            room = max(0, MOST - counted.fetchone()[0])
+            rows = connection.execute(f"{_MEMORIES} WHERE notebook = ? ORDER BY number LIMIT ?", (here, room))
+            for memory in filter(None, [_readable(*row) for row in rows.fetchall()]):
+                name, record = key(memory.id), pack(replace(memory, notebook=to), self._mask)
+                connection.execute(
+                    "UPDATE memories SET notebook = ?, record = ?, sum = ? WHERE id = ?",
+                    (there, record, checksum(record, name), name),
+                )
+
+        self._database.write(work)
 
     def memories(self, notebook: str = "") -> list[Memory]:
         """The user's and this notebook's, oldest first, as they are on disk now.

@@ -30,6 +30,7 @@ from agent_magics.talk.content import (
 from agent_magics.talk.events import (
     ApprovalAsked,
     ApprovalGiven,
+    Compacting,
     Delta,
     Event,
     Fact,
@@ -67,6 +68,7 @@ __all__ = [
     "ApprovalAsked",
     "ApprovalGiven",
     "CallRecord",
+    "Compacting",
     "ContextChanged",
     "Conversation",
     "ConversationChanged",

@@ -71,6 +71,11 @@ class Retrying:
     why: str
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Compacting:
+    """The model sums up earlier messages, so that the next request fits; what was done is noticed then."""
+
+
 # -- what only a provider says -------------------------------------------------------------------
 
 
@@ -269,7 +274,7 @@ ProviderEvent = Thinking | Saying | ToolCall | Usage | Opaque | Stop | Retrying
 """What a provider's ``fetch`` may yield; as plain dicts these are ``{"type": "saying", "text": ...}`` and so
 on, with ``doing`` for a tool call. Anything else is ignored."""
 
-Delta = Thinking | Saying | ToolProgress | Retrying
+Delta = Thinking | Saying | ToolProgress | Retrying | Compacting
 Fact = (
     TurnBegan
     | RequestSent

@@ -22,6 +22,7 @@ from agent_magics.talk import (
     ApprovalAsked,
     ApprovalGiven,
     CallRecord,
+    Compacting,
     Decision,
     Event,
     Noticed,
@@ -106,6 +107,7 @@ class Panel:
         self._cards: dict[str, Card] = {}
         self._edits: dict[str, str] = {}
         self._retry: tuple[Retrying, float] | None = None
+        self._compacting = False
         self._cost = ""
         self._handle: Handle | None = None
         parts = self._parts = Parts()
@@ -145,6 +147,7 @@ class Panel:
                     self._take(event, now)
         if pending and not isinstance(pending[-1], Retrying):
             self._retry = None
+            self._compacting = isinstance(pending[-1], Compacting)
         self._flow.flush(now)
         for card in self._cards.values():
             card.flush(now)
@@ -307,6 +310,8 @@ class Panel:
             retry, due = self._retry
             phase = f"Retrying in {elapsed(due - now + 1)}" if due > now else "Retrying"
             self._head.show(phase, detail=f"{retry.attempt} of {retry.tries} · {retry.why}", model=model)
+        elif self._compacting:
+            self._head.show("Summing up earlier messages", model=model)
         else:
             self._head.show(self._activity(running), model=model)
 

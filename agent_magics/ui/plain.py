@@ -14,6 +14,7 @@ from typing import TextIO
 from agent_magics.talk import (
     ApprovalAsked,
     ApprovalGiven,
+    Compacting,
     Event,
     Noticed,
     Retrying,
@@ -78,6 +79,8 @@ class PlainView:
                 self._line(f"  {event.decision}, by {event.by}{said}")
             case Retrying():
                 self._line(f"… again in {event.delay:.0f} s ({event.attempt} of {event.tries}): {event.why}")
+            case Compacting():
+                self._line("… summing up earlier messages")
             case Noticed():
                 self._line(f"! {event.text}")
             case TurnEnded():

@@ -21,7 +21,7 @@ from agent_magics.agent.session import Session
 from agent_magics.agent.summary import ABOUT, RULES
 from agent_magics.errors import SessionError, Unreachable, UsageError
 from agent_magics.store.in_memory import MemoryStore
-from agent_magics.talk import ContextChanged, Noticed, Saying, Stop, ToolCall, Usage, fold
+from agent_magics.talk import Compacting, ContextChanged, Noticed, Saying, Stop, ToolCall, Usage, fold
 from agent_magics.testing import FakeAsker, Hang, RecordingView, ScriptedProvider
 from tests.agent.conftest import OnlyObjects
 from tests.strict import check_messages
@@ -132,6 +132,7 @@ def test_a_long_conversation_is_summed_up_in_its_middle(make):
     talk(session, 20)
     (first, *_) = [turn for turn in session.conversation.turns if turn.notices]
     assert " messages summed up)" in first.notices[0]
+    assert len(provider.summed) == len(views.of(Compacting))
     assert Usage(input=901, output=8) == first.usage
     assert [1] * 20 == [len(turn.steps) for turn in session.conversation.turns]
     last = provider.requests[-1][0]

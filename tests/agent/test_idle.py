@@ -49,6 +49,19 @@ def use(blorps: float) -> ToolCall:
     return ToolCall(id="use", name="blorps_to_metres", arguments={"blorps": blorps})
 
 
+def test_a_turn_that_never_began_leaves_a_session_that_rests(tmp_path: Path) -> None:
+    provider = Counting("Hello.")
+    with Session(provider, cwd=tmp_path, replay="gone.json", idle_minutes=0) as session:
+        session.idle.now().result(60)
+        session.idle.minutes = SOON  # no clock runs yet: it begins with the end of a turn
+        with pytest.raises(UsageError, match="not in the record"):
+            session.ask("hello")
+        assert not session.busy
+        until(lambda: 2 == provider.rested, "the session to rest")
+        session.replay = None
+        assert "Hello." == session.ask("hello").reply
+
+
 def test_workers_and_sockets_go_when_idle_and_the_next_turn_brings_them_again(tmp_path: Path) -> None:
     provider = Counting(make_call(), use(2), "7.4 m", use(3), "11.1 m")
     asker = FakeAsker("approve")

@@ -8,7 +8,9 @@ import threading
 
 import pytest
 
+from agent_magics import Session
 from agent_magics.cli import main
+from agent_magics.testing import ScriptedProvider
 from tests.cli.processes import PROGRAM, at_terminal, environment, run
 
 
@@ -44,6 +46,17 @@ def test_the_exit_code_says_how_the_turn_ended(model, code, out, said):
 def test_a_cap_on_rounds_can_be_set():
     done = run("ask", "-p", "scripted:circle", "--max-rounds", "1", "go")
     assert 3 == done.returncode
+
+
+def test_a_recorded_turn_is_played_without_asking_anybody(tmp_path):
+    record, first = tmp_path / "talk.json", Session(ScriptedProvider(["It is 4."]), cwd=tmp_path)
+    first.ask("2 + 2?")
+    first.command(f"/export {record}")
+    played = run("ask", "-p", "scripted:failure", "--replay", str(record), "2 + 2?")
+    assert ("It is 4.\n", 0) == (played.stdout, played.returncode)
+    missed = run("ask", "-p", "scripted:echo", "--replay", str(record), "3 + 3?")
+    assert ("", 2) == (missed.stdout, missed.returncode)
+    assert "not in the record" in missed.stderr
 
 
 def test_a_budget_ends_the_turn_with_what_it_had_and_the_exit_code_of_a_cap():

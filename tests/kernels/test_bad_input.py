@@ -144,6 +144,8 @@ def test_a_result_of_five_megabytes_is_cut_for_the_model_and_for_the_file(page: 
         ("AgentMagics.max_rounds = 0", "The value of the 'max_rounds' trait"),
         ("AgentMagics.provider = 3", "The 'provider' trait of an AgentMagics instance expected a"),
         ("AgentMagics.provider = 'nope'", "unknown provider 'nope'."),
+        ("AgentMagics.budget = 0", "A budget of 0.0 US dollars is none."),
+        ("AgentMagics.budget = 'much'", "The 'budget' trait of an AgentMagics instance expected a float"),
         ("AgentMagics.frontend = 'paper'", "The 'frontend' trait of an AgentMagics instance expected any of"),
     ],
 )

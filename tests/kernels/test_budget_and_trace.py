@@ -60,6 +60,19 @@ def test_a_budget_in_dollars_is_refused_where_the_price_is_not_known(page: Page)
     page.run("%agent --budget 0.10 hello")
 
 
+def test_a_standing_budget_holds_for_every_cell_until_it_is_taken_back(page: Page) -> None:
+    page.run("play('Hello!', 'Hello again!')")
+    page.run("%config AgentMagics.budget = 0.5")
+    assert "$0.50" in page.shown(page.run("%agent /budget"), "text/plain")
+    for _ in range(2):
+        cell = page.start("%agent hello")
+        assert cell.result()["status"] == "error"
+        assert "A budget in dollars can't be kept" in page.error(cell)
+    page.run("%config AgentMagics.budget = None")
+    assert "no limit" in page.shown(page.run("%agent /budget"), "text/plain")
+    assert page.shown(page.run("%agent hello")).endswith("Hello!")
+
+
 def test_a_trace_is_a_timeline_and_a_table_in_a_cell(page: Page) -> None:
     page.run("%config AgentMagics.approve = 'always'")
     page.run("play(run_python('1 + 1'), 'It is 2.')")

@@ -55,6 +55,21 @@ def test_a_long_turn_is_compacted_while_it_runs_and_says_so(page: Page) -> None:
     assert "so what is shown is shorter: " in said
 
 
+SUMMING_UP = "The model sums up"
+
+
+@oldest_and_newest
+def test_compacting_shows_that_it_goes_on_until_its_reply_is_there(page: Page) -> None:
+    page.run("play(*['yes ' * 500] * 9, 'A summary.', 'Here again.')")
+    for number in range(9):
+        page.run(f"%agent question {number}")
+    cell = page.run("%agent /compact")
+    assert any(SUMMING_UP in str(message["content"]) for _, message in page.kernel.heard)
+    assert "Compacted: about " in page.shown(cell)
+    assert SUMMING_UP not in page.shown(cell)
+    assert page.shown(page.run("%agent and now?")).endswith("Here again.")
+
+
 @oldest_and_newest
 def test_what_context_shows_is_what_the_next_request_holds(page: Page) -> None:
     page.run("script = play('One.', 'Two.')")

@@ -137,13 +137,17 @@ def test_a_copied_notebook_is_offered_the_conversation_and_gets_a_copy_of_it(
 def test_a_renamed_notebook_is_offered_its_conversation_and_then_keeps_it(
     open_: Open, notebook: Path, tmp_path: Path
 ) -> None:
-    open_(notebook).run("%agent hello", cell="a")
+    page = open_(notebook)
+    page.run("%agent hello", cell="a")
+    page.run("%agent /remember --notebook Speeds are in knots")
     renamed = notebook.rename(tmp_path / "journeys.ipynb")
     page = open_(renamed)
+    assert "knots" not in page.shown(page.run("%agent /facts"))
     assert "[]" == said(page, "prompts()")
     id_ = said(page, "current_session().past.sessions()[0].id")
     assert "goes on with it" in page.shown(page.run("%agent"))
     page.run(f"%agent /resume {id_}")
+    assert "knots" in page.shown(page.run("%agent /facts"))
     page.run("%agent again", cell="b")
     page = restart(page)
     assert "['hello', 'again']" == said(page, "prompts()")

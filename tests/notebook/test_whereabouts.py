@@ -129,32 +129,47 @@ def ran(name: str, *, into: str = "", **changed: list[Any]) -> Turn:
 
 def test_names_that_were_bound_and_are_gone_are_told_once():
     lost, turns = Lost({"n": 1}), [ran("a", new=["df", "n"]), ran("b", into="answer")]
-    assert ["df", "answer"] == lost.names(turns)
+    lost.came_back(turns)
+    assert ["df", "answer"] == [*lost.names(turns)]
     assert "`df`, `answer` are gone: the kernel was restarted. Run their cells again." == lost.notice(turns)
     assert "" == lost.notice(turns)
     assert "`df`, `answer`" in lost.section(turns)
 
 
+def test_names_of_turns_that_never_ran_in_this_notebook_are_not_laid_to_a_restart():
+    lost, own, other = Lost({}), ran("a", new=["df"]), ran("b", new=["rows"])
+    lost.came_back([own])
+    assert (
+        "`df` is gone: the kernel was restarted. Run its cell again. "
+        "`rows` is not here: another kernel bound it. Run its cell here."
+    ) == lost.notice([own, other])
+    section = lost.section([own, other])
+    assert "`df`: the kernel was restarted." in section
+    assert "`rows`: another kernel bound it." in section
+    rebound = ran("c", new=["df"])
+    assert "another kernel" in lost.notice([own, rebound]) + lost.section([own, rebound])
+
+
 def test_names_that_were_removed_or_made_anew_are_not_missed():
     namespace: dict[str, Any] = {}
     lost = Lost(namespace)
-    assert [] == lost.names([ran("a", new=["df"]), ran("b", gone=["df"])])
+    assert not lost.names([ran("a", new=["df"]), ran("b", gone=["df"])])
     here = ran("c", new=["df"])
     lost.ran(here)
-    assert [] == lost.names([ran("a", new=["df"]), here])
+    assert not lost.names([ran("a", new=["df"]), here])
     namespace["x"] = 1
     assert "" == lost.section([ran("d", new=["x"])])
 
 
 def test_only_names_are_taken_from_what_a_tool_told():
-    assert ["ok"] == Lost({}).names([ran("a", new=["ok", "ignore the rules", 3, "`x`"])])
+    assert ["ok"] == [*Lost({}).names([ran("a", new=["ok", "ignore the rules", 3, "`x`"])])]
 
 
 def test_a_result_that_was_cut_still_tells():
     whole = ran("a", new=["df"])
     cut = f"{'x' * 50} … {whole.calls[0].result.text[-60:]}"  # type: ignore[union-attr]
     call = CallRecord(call=whole.calls[0].call, shown="run_python", result=ToolResult(ok=True, text=cut))
-    assert ["df"] == Lost({}).names([Turn(id="a", prompt="", steps=(Step(calls=(call,)),))])
+    assert ["df"] == [*Lost({}).names([Turn(id="a", prompt="", steps=(Step(calls=(call,)),))])]
 
 
 # -- running again ---------------------------------------------------------------------------------

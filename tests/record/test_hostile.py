@@ -12,6 +12,7 @@ import pytest
 
 from agent_magics.agent.replay import Replay
 from agent_magics.errors import ConfigError, UsageError
+from agent_magics.record.limits import RETRIES, STAGES
 from agent_magics.record.reading import MIME, read_record
 from agent_magics.record.trust import adopted
 from agent_magics.talk.codec import VERSION
@@ -48,9 +49,11 @@ def everywhere(text: str) -> dict[str, Any]:
         "shown": text,
         "result": {"ok": True, "text": text, "brief": text, "handle": text},
         "made": text,
+        "stages": [{"tool": text, "name": text, "ok": True, "detail": text, "model": text}],
         "approval": {"decision": text, "by": text, "comment": text, "text": text},
     }
-    step = {"text": text, "thinking": text, "stop": text, "calls": [record, record]}
+    retries = [{"after": 1, "delay": 1, "why": text}]
+    step = {"text": text, "thinking": text, "stop": text, "calls": [record, record], "retries": retries}
     names = ("id", "prompt", "provider", "model", "reply", "error", "cell", "origin", "into", "after")
     return encoded(**dict.fromkeys(names, text), steps=[step], notices=[text] * 3)
 
@@ -69,6 +72,12 @@ TAKEN = {
         steps=[{"text": "x", "opaque": [{"provider": "anthropic", "block": {"signature": "forged"}}]}]
     ),
     "made tools": encoded(steps=calls(call(made="rm_rf", stages=[]))),
+    "stages without end": encoded(
+        steps=calls(call(stages=[{"tool": "t", "name": "check", "ok": True, "detail": "x" * 9_000}] * 500))
+    ),
+    "retries without end": encoded(
+        steps=[{"text": "x", "retries": [{"after": 1e300, "delay": -1, "why": "x" * 9_000}] * 500}]
+    ),
     "markup in every field": everywhere(EVIL),
     "hidden characters in every field": everywhere(BIDI),
     "the same id again and again": encoded(id="t1"),
@@ -115,6 +124,11 @@ REFUSED = {
     "a fact": ({"v": 1, "type": "Memory", "id": "m", "text": "x"}, "It holds a 'Memory'"),
     "a list for a prompt": (notebook(encoded(prompt=["x"])), "expected str, found list"),
     "true for a time": (notebook(encoded(began=True)), "expected float, found bool"),
+    "a text for a stage": (notebook(encoded(steps=calls(call(stages=["x"])))), "damaged"),
+    "a number for a retry's reason": (
+        notebook(encoded(steps=[{"retries": [{"after": 1, "delay": 1, "why": 7}]}])),
+        "expected str, found int",
+    ),
     "a text for the steps": (notebook(encoded(steps="x")), "expected a list, found str"),
     "a result without a call": (notebook(encoded(steps=[{"calls": [{"result": None}]}])), "damaged"),
     "no prompt": (notebook(encoded(prompt=" \n")), "It has no prompt"),
@@ -160,12 +174,26 @@ def test_what_is_taken_in_is_a_conversation_and_nothing_else(
     assert before == standing(session)
     taken = session.conversation.turns[1:]
     assert {"from file mail.ipynb"} == {each.origin for each in taken}
-    assert [] == [call for each in taken for call in each.calls if call.approvals or call.made or call.stages]
+    assert [] == [call for each in taken for call in each.calls if call.approvals]
     assert {""} == {each.provider for each in taken}
     ids = [call.id for each in session.conversation.turns for call in each.calls]
     assert len(ids) == len(set(ids))
     session.ask("go on")
     check_messages(session.provider.requests[-1][0])
+
+
+def test_what_was_made_and_tried_again_is_told_in_bounds(written: Callable[..., Path]) -> None:
+    made, staged, retried = [
+        read_record(written(notebook(TAKEN[name]))).turns[0]
+        for name in ("made tools", "stages without end", "retries without end")
+    ]
+    assert "rm_rf" == made.calls[0].made
+    stages, retries = staged.calls[0].stages, retried.steps[0].retries
+    assert (STAGES, {4_000}) == (len(stages), {len(stage.detail) for stage in stages})
+    assert (RETRIES, {(0.0, 0.0, 1_000)}) == (
+        len(retries),
+        {(retry.after, retry.delay, len(retry.why)) for retry in retries},
+    )
 
 
 @pytest.mark.parametrize("data", TAKEN.values(), ids=TAKEN)

@@ -196,8 +196,8 @@ def test_nothing_is_spent_and_a_budget_in_money_allows_it(make, tmp_path):
 # -- which one -------------------------------------------------------------------------------------
 
 
-def record(*turns: Turn, made: tuple[str, ...] = ()) -> Record:
-    return Record(name="talk.ipynb", turns=turns, made=frozenset(made))
+def record(*turns: Turn) -> Record:
+    return Record(name="talk.ipynb", turns=turns)
 
 
 def has(*names: str) -> Callable[[str], bool]:
@@ -305,16 +305,48 @@ def test_tools_that_were_made_in_the_record_need_not_be_there() -> None:
     (call,) = turn().calls
     make_tool = replace(call, call=replace(call.call, name="make_tool"), shown="make_tool")
     unknown = replace(call, call=replace(call.call, name="nothing"), shown="nothing?")
-    recorded = turn(steps=(Step(calls=(make_tool, call, unknown)), Step(text="So.")))
+    made, not_made = [
+        turn(steps=(Step(calls=(replace(make_tool, made=name), call, unknown)), Step(text="So.")))
+        for name in ("inspect", "")
+    ]
     asking = Asking(prompt="How big is df?")
-    assert recorded == find(record(recorded, made=("inspect",)), asking)
-    assert isinstance(find(record(recorded), asking), Miss)
+    assert made == find(record(made), asking)
+    assert isinstance(find(record(not_made), asking), Miss)
 
 
 def test_of_two_alike_the_one_after_the_same_turns_is_found() -> None:
     first, again = turn(), turn(id="t2", reply="Still 7.")
     found = find(record(first, again), Asking(prompt="How big is df?", has=has("inspect"), history=[first]))
     assert again == found
+
+
+# -- from Python and at the terminal --------------------------------------------------------------
+
+
+def test_a_session_plays_a_file_and_runs_nothing_else(make, tmp_path):
+    first = make(calls(("send", "mum")), "Done.", answers=("approve",), tool_making="off")
+    asked, name = first.ask("tell mum"), saved(first, tmp_path / "talk.json").name
+    ran.clear()
+    with make("Sent anyway.", replay=name) as second:
+        played = second.ask("tell mum")
+        with pytest.raises(UsageError, match="This turn is not in the record, so it was not run"):
+            second.ask("tell dad")
+        assert [] == second.provider.requests == ran
+    assert (asked.reply, "replayed from talk.json, not run") == (played.reply, played.origin)
+
+
+def test_a_session_may_run_what_is_not_recorded(make, tmp_path):
+    first = make("One.", "Two.")
+    first.ask("a")
+    path = saved(first, tmp_path / "talk.json")
+    with make("Mine.", replay=path, replay_mode="auto") as second:
+        assert ["One.", "Mine."] == [second.ask(prompt).reply for prompt in ("a", "b")]
+        assert 1 == len(second.provider.requests)
+
+
+def test_a_file_that_is_not_there_is_named_with_the_turn(make):
+    with make(replay="gone.json") as session, pytest.raises(UsageError, match=r"no file 'gone\.json'"):
+        session.ask("hello")
 
 
 # -- and if there is none --------------------------------------------------------------------------

@@ -24,9 +24,12 @@ from agent_magics.talk import (
     Conversation,
     Image,
     Opaque,
+    Retry,
+    Stage,
     Step,
     ToolResult,
     Turn,
+    Usage,
     fold,
 )
 from agent_magics.talk.codec import decode, encode
@@ -79,10 +82,13 @@ def text_only(each: Turn) -> dict[str, Any]:
                         record.arguments,
                         record.call.problem,
                         record.stopped,
+                        record.made,
+                        record.stages,
                         record.result and (record.result.ok, record.result.text),
                     )
                     for record in step.calls
                 ],
+                step.retries,
             )
             for step in each.steps
         ],
@@ -136,7 +142,6 @@ def test_what_a_file_may_not_bring_stays_behind() -> None:
     record = replace(
         record,
         approval=Approval(decision="always", by="you"),
-        made="celsius",
         result=replace(record.result or ToolResult(ok=True, text="{}"), handle="r1"),
     )
     blocks = (Opaque(provider="anthropic", block={"signature": "s"}),)
@@ -149,12 +154,27 @@ def test_what_a_file_may_not_bring_stays_behind() -> None:
     for suffix in (".json", ".ipynb"):
         (back,) = there_and_back(Conversation(id="c", turns=[asked]), suffix)
         assert ("", "", f"from file talk{suffix}") == (back.provider, back.into, back.origin)
-        assert ((), None, "", "") == (
+        assert ((), None, "") == (
             back.steps[0].opaque,
             back.calls[0].approval,
-            back.calls[0].made,
             back.calls[0].result and back.calls[0].result.handle,
         )
+
+
+def test_a_turn_that_made_a_tool_comes_back_equal() -> None:
+    usage = Usage(input=700, output=90)
+    stages = (
+        Stage(tool="celsius", name="draft", ok=True, seconds=2.5, at=1e9, model="openai:m-2", usage=usage),
+        Stage(tool="celsius", name="check", ok=False, detail="line 1: import os\nis not allowed", at=1e9),
+    )
+    (record,) = turn().calls
+    making = replace(record, call=replace(record.call, name="make_tool"), made="celsius", stages=stages)
+    retries = (Retry(after=0.5, delay=2.0, why="429: overloaded"),)
+    asked = turn(steps=(Step(calls=(making,), retries=retries), Step(text="So.")), reply="So.", usage=usage)
+    (back,) = there_and_back(Conversation(id="c", turns=[asked]), ".json")
+    assert replace(asked, origin="from file talk.json") == back
+    (shorter,) = there_and_back(Conversation(id="c", turns=[asked]), ".ipynb")
+    assert ["", "line 1: import os is not allowed"] == [stage.detail for stage in shorter.calls[0].stages]
 
 
 def test_pictures_come_back_from_json_and_are_left_out_of_a_notebook() -> None:
@@ -297,7 +317,7 @@ def test_known_keys_do_not_come_in(session, written, monkeypatch):
 def test_records_of_calls_have_no_place_for_rights() -> None:
     """Whatever fields a call's record gets later, a file's start from their defaults."""
     (record,) = there_and_back(Conversation(id="c", turns=[turn()]), ".json")[0].calls
-    kept = {"call", "shown", "result", "seconds", "stopped", "at"}
+    kept = {"call", "shown", "result", "seconds", "stopped", "at", "made", "stages"}
     defaults = CallRecord(call=record.call, shown=record.shown)
     fields = set(CallRecord.__dataclass_fields__) - kept
     assert {name: getattr(defaults, name) for name in fields} == {

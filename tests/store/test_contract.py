@@ -218,6 +218,20 @@ def test_a_notebook_that_is_full_says_whose_facts_these_are(store: Memories):
     store.remember(of("/y.ipynb", "y"))
 
 
+def test_the_facts_of_a_renamed_notebook_move_as_far_as_there_is_room(store: Memories):
+    for memory in (of("/old.ipynb", "a"), mine("u"), of("/old.ipynb", "b"), of("/new.ipynb", "c")):
+        store.remember(memory)
+    store.move_memories("/old.ipynb", "/new.ipynb")
+    assert [mine("u")] == store.memories("/old.ipynb")
+    moved = [of("/new.ipynb", "a"), mine("u"), of("/new.ipynb", "b"), of("/new.ipynb", "c")]
+    assert moved == store.memories("/new.ipynb")
+    for number in range(MOST - 1):
+        store.remember(of("/full.ipynb", str(number)))
+    store.move_memories("/new.ipynb", "/full.ipynb")
+    assert MOST + 1 == len(store.memories("/full.ipynb"))
+    assert [mine("u"), of("/new.ipynb", "b"), of("/new.ipynb", "c")] == store.memories("/new.ipynb")
+
+
 def test_a_text_has_three_hundred_characters_at_most(store: Memories):
     store.remember(Memory(id="a", text="x" * LONGEST))
     with pytest.raises(UsageError, match="301 characters"):

@@ -4,6 +4,7 @@ import pytest
 
 from agent_magics.talk import (
     Approval,
+    Compacting,
     Event,
     Noticed,
     Retrying,
@@ -97,6 +98,13 @@ def test_the_header_says_what_is_going_on(shown: Shown, events: list[Event], pha
     shown.play(*events)
 
     assert phase == words(shown.front.html().split("\n")[0])
+
+
+def test_summing_up_is_shown_until_it_is_done(shown: Shown):
+    shown.play(began(), Compacting())
+    assert "Summing up earlier messages" in shown.front.html()
+    shown.play(Noticed(text="Compacted: about 9k → 2k tokens (4 messages summed up).", at=0.0))
+    assert "Summing up" not in shown.front.html()
 
 
 def test_a_retry_counts_down_and_is_gone_when_the_model_speaks(shown: Shown):

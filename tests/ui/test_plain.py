@@ -3,7 +3,7 @@ import io
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_magics.talk import Event, Noticed, Retrying, Saying, Thinking
+from agent_magics.talk import Compacting, Event, Noticed, Retrying, Saying, Thinking
 from agent_magics.ui.plain import PlainView, question
 
 from .turns import SOURCE, answered, asked, began, call, ended, replied, returned, started, with_a_call
@@ -47,6 +47,10 @@ def test_retries_and_notices_are_lines():
     assert "… again in 7 s (2 of 3): 529\n! Nobody was asked.\n" == shown(
         Retrying(attempt=2, tries=3, delay=7, why="529"), Noticed(text="Nobody was asked.", at=0.0)
     )
+
+
+def test_summing_up_is_a_line():
+    assert "… summing up earlier messages\n" == shown(Compacting())
 
 
 def test_the_answer_goes_to_one_place_and_everything_else_aside():

@@ -46,12 +46,15 @@ class Command:
         What it does, one line.
     run : callable
         ``(session, words) -> Markdown``, perhaps as a :class:`Report`.
+    meanwhile : str
+        What is shown while it works, where that may take long.
     """
 
     name: str
     usage: str
     summary: str
     run: Run
+    meanwhile: str = ""
 
     @property
     def line(self) -> str:

@@ -36,4 +36,5 @@ COMMAND = Command(
     usage=USAGE,
     summary="Shorten old results and sum up the middle of what is sent; the conversation stays as it is.",
     run=run,
+    meanwhile="The model sums up the middle of the conversation …",
 )

@@ -78,6 +78,11 @@ class Commands:
             raise self._unknown(name.strip())
         return command.run(session, words.strip())
 
+    def meanwhile(self, line: str) -> str:
+        """What to show while the command that ``line`` begins with works; empty where it is quick."""
+        command = self._table.get(line.strip().removeprefix("/").partition(" ")[0])
+        return command.meanwhile if command else ""
+
     def __iter__(self) -> Iterator[Command]:
         return iter(self._table.values())
 
