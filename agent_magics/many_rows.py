@@ -18,24 +18,29 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from agent_magics.agent.background import background
 from agent_magics.agent.waiting import GRACE, wait_until
 from agent_magics.errors import SessionError, UsageError
+from agent_magics.extract.batch_crew import BatchCrew
 from agent_magics.extract.checkpoint import Checkpoint
 from agent_magics.extract.crew import LocalCrew
+from agent_magics.extract.ledger import Ledger
 from agent_magics.extract.many import Run
 from agent_magics.extract.progress import Count, Watcher
 from agent_magics.extract.rows import Rows
 from agent_magics.extract.schema import Schema
-from agent_magics.extract.source import Source
+from agent_magics.extract.source import Reading, Source
 from agent_magics.extract.task import Crew, Limits, Task
 from agent_magics.front import current_front
-from agent_magics.ports import Provider
+from agent_magics.ports import Batches, Provider
 from agent_magics.providers import prices
+from agent_magics.providers.batches import batches_of
 from agent_magics.providers.registry import Registry
+from agent_magics.talk import Usage
 
 if TYPE_CHECKING:
     from agent_magics.extract.cluster import Chunk, Errand, Reply
 
 OnError = Literal["keep", "raise"]
 Stream = Literal[True, "ordered"]
+Mode = Literal["live", "batch"]
 
 
 @overload
@@ -50,6 +55,7 @@ def extract_many(
     *,
     stream: Literal[False] | Stream = False,
     provider: str | Any = "auto",
+    mode: Mode = "live",
     instruction: str = "",
     template: str | None = None,
     concurrency: int | None = None,
@@ -81,12 +87,19 @@ def extract_many(
     provider : str or object
         As for :class:`~agent_magics.Session`; further keywords go to its factory (``base_url``,
         ``api_key``, ``temperature``, ...).
+    mode : {"live", "batch"}
+        ``"batch"`` sends the rows through the vendor's batch API (``anthropic``, ``openai``): answers within
+        a day, at a lower price. It needs a ``checkpoint``: a run that was interrupted or killed leaves its
+        batches at the vendor, and the next one with the same file waits for the same ones and sends nothing
+        twice. :func:`cancel_batches` ends them. What it costs is not shown, since the list of prices
+        doesn't know what a batch costs.
     instruction : str
         What to look for, where the schema doesn't say it.
     template : str, optional
         How a row is put into words, ``"{title}: {text}"``; names are columns or keys.
     concurrency : int, optional
-        The most requests at once; by default it is found, between 16 and 256.
+        The most requests at once; by default it is found, between 16 and 256. In batches the most rows at
+        the vendor at once, 20,000 by default, and at most 10,000 of them in one batch.
     requests_per_minute, tokens_per_minute : float, optional
         The account's limits.
     checkpoint : path, optional
@@ -131,7 +144,10 @@ def extract_many(
             "Call it from a synchronous tool or a cell.",
         )
     _check(on_error, stream, concurrency, requests_per_minute, tokens_per_minute)
+    _check_mode(mode, checkpoint, client)
     built = Registry().build(provider, **options)
+    if mode == "batch":
+        batches_of(built)  # or say at once that there are none
     limits = Limits(
         concurrency=concurrency,
         requests_per_minute=requests_per_minute,
@@ -141,7 +157,8 @@ def extract_many(
         provider=built, schema=Schema.of(schema), instruction=instruction, repairs=repairs, limits=limits
     )
     source = Source(rows, template)
-    count = Count(_watcher(progress), source.total, partial(prices.cost, built.name, built.model))
+    price = _unknown if mode == "batch" else partial(prices.cost, built.name, built.model)
+    count = Count(_watcher(progress), source.total, price)
     how = _How(
         checkpoint=checkpoint,
         raises=on_error == "raise",
@@ -149,7 +166,7 @@ def extract_many(
         ours=isinstance(provider, str),
         client=client,
     )
-    pairs = _pairs(source, task, count, how)
+    pairs = (_in_batches if mode == "batch" else _pairs)(source, task, count, how)
     return pairs if stream else _collected(pairs, count)
 
 
@@ -171,6 +188,78 @@ def _pairs(source: Source, task: Task, count: Count, how: _How) -> Generator[tup
             source, _crew(task, how.client), count, checkpoint=kept, raises=how.raises, ordered=how.ordered
         )
         yield from ends.enter_context(closing(run.outcomes()))
+
+
+def _in_batches(source: Source, task: Task, count: Count, how: _How) -> Generator[tuple[int, Any]]:
+    assert how.checkpoint is not None
+    with ExitStack() as ends:
+        if how.ours:
+            ends.callback(_close, task.provider)
+        kept = ends.enter_context(_kept(how.checkpoint, task))
+        api, reading = batches_of(task.provider), Reading(source)
+        ledger = ends.enter_context(closing(Ledger(how.checkpoint, api.account)))
+        crew = BatchCrew(task, background.loop, api, ledger, reading)
+        count.at_vendor = crew.at_vendor
+        run = Run(reading, crew, count, checkpoint=kept, raises=how.raises, ordered=how.ordered)
+        try:
+            yield from ends.enter_context(closing(run.outcomes()))
+        except KeyboardInterrupt as error:
+            if crew.left:
+                error.add_note(_left(crew.left, task.provider.name))
+            raise
+
+
+def cancel_batches(checkpoint: str | Path, provider: str | Any, **options: Any) -> list[str]:
+    """Cancel the batches that an earlier run with this checkpoint left at the vendor.
+
+    Answers that were ready are kept there: the next run takes them, and asks for the rest anew.
+
+    Parameters
+    ----------
+    checkpoint : path
+        The run's file.
+    provider : str or object
+        The run's provider, with the same ``options``.
+
+    Returns
+    -------
+    list of str
+        The ids of the batches that were cancelled.
+
+    Raises
+    ------
+    ProviderError
+        If the vendor can't be asked.
+    """
+    built = Registry().build(provider, **options)
+    api = batches_of(built)
+    with closing(Ledger(checkpoint, api.account)) as ledger:
+        ids = [sent.id for sent in ledger.open() if sent.id]
+    try:
+        return background.submit(_cancel(api, ids)).result()
+    finally:
+        if isinstance(provider, str):
+            _close(built)
+
+
+async def _cancel(api: Batches, ids: list[str]) -> list[str]:
+    """Those that have ended are left as they are."""
+    going = [each for each in ids if not (await api.state(each)).ended]
+    for each in going:
+        await api.cancel(each)
+    return going
+
+
+def _left(ids: list[str], vendor: str) -> str:
+    return (
+        f"The batches go on at {vendor}: {', '.join(ids)}.\n"
+        "Run the same again with the same checkpoint to wait for them, or end them: "
+        "agent_magics.many_rows.cancel_batches(checkpoint, provider)."
+    )
+
+
+def _unknown(_: Usage) -> None:
+    """What a batch costs: the list of prices doesn't say."""
 
 
 def _crew(task: Task, client: Any) -> Crew:
@@ -225,6 +314,25 @@ def _watcher(progress: bool | Watcher) -> Watcher | None:
     from agent_magics.ui.progress import ProgressLine
 
     return ProgressLine(sys.stderr)
+
+
+def _check_mode(mode: str, checkpoint: str | Path | None, client: Any) -> None:
+    if mode not in ("live", "batch"):
+        raise UsageError(f"mode={mode!r} is not known.", 'It is "live" or "batch".')
+    if mode == "live":
+        return
+    if client is not None:
+        raise UsageError(
+            "A Dask client has nothing to do in batches.",
+            "The vendor does the asking.",
+            'Leave out client=, or mode="batch".',
+        )
+    if checkpoint is None or str(checkpoint) == ":memory:":
+        raise UsageError(
+            'mode="batch" needs a checkpoint.',
+            "Its file knows which batches are at the vendor, so that no run pays for them twice.",
+            'Name one: checkpoint="run.db".',
+        )
 
 
 def _check(on_error: str, stream: Any, *numbers: float | None) -> None:

@@ -7,8 +7,9 @@ of them.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import IO, Any, Protocol, TypeVar, runtime_checkable
 
 from agent_magics.talk import (
     JSON,
@@ -78,6 +79,70 @@ class Once(Protocol):
     ) -> Sequence[ProviderEvent]:
         """Ask the model once, and return everything it said."""
         ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BatchState:
+    """How far a batch at a vendor is.
+
+    Attributes
+    ----------
+    answered, size : int
+        Requests that are done, well or not, and all of them.
+    failed : Exception or None
+        Why the vendor took none of it.
+    """
+
+    ended: bool
+    answered: int = 0
+    size: int = 0
+    failed: Exception | None = None
+
+
+class Batches(Protocol):
+    """A vendor's batch API: many requests sent together, answered within a day.
+
+    ``name`` is ours, made before a batch is created, so that one whose id was never heard can be found.
+    Nothing here is tried again; every method raises a :class:`~agent_magics.errors.ProviderError` when it
+    fails.
+
+    Attributes
+    ----------
+    account : str
+        The vendor and its address.
+    most, largest : int
+        Requests and bytes that one batch may hold.
+    """
+
+    account: str
+    most: int
+    largest: int
+
+    def request(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], schema: Mapping[str, JSON] | None
+    ) -> dict[str, JSON]:
+        """What ``fetch`` would send, but for the stream."""
+        ...
+
+    def line(self, custom_id: str, request: dict[str, JSON]) -> bytes:
+        """A request as it stands in a batch's file: on one line, with its end."""
+        ...
+
+    async def create(self, name: str, lines: IO[bytes]) -> str:
+        """Send a file of lines; returns the batch's id."""
+        ...
+
+    async def candidates(self, name: str, size: int, since: float) -> list[tuple[str, bool]]:
+        """Batches that may be the one called ``name``, and whether that is sure."""
+        ...
+
+    async def state(self, batch: str) -> BatchState: ...
+
+    def results(self, batch: str) -> AsyncGenerator[tuple[str, Sequence[ProviderEvent] | Exception]]:
+        """Each request's id with its answer, or the error it got; in any order."""
+        ...
+
+    async def cancel(self, batch: str) -> None: ...
 
 
 class Providers(Protocol):

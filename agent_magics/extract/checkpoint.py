@@ -65,9 +65,9 @@ class Checkpoint:
         common = json.dumps([provider, model, schema, instruction], sort_keys=True, ensure_ascii=True)
         self._run = hashlib.blake2b(common.encode(), digest_size=16)
         try:
-            self._database = _opened(self.path)
+            self._database = opened(self.path)
         except (sqlite3.Error, OSError) as error:
-            raise _unusable(self.path, error) from None
+            raise unusable(self.path, error) from None
 
     def __enter__(self) -> Self:
         return self
@@ -96,7 +96,7 @@ class Checkpoint:
             with self._database:
                 self._database.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?)", rows)
         except sqlite3.Error as error:
-            raise _unusable(self.path, error) from None
+            raise unusable(self.path, error) from None
 
     def key(self, text: str) -> bytes:
         """What a text's value is kept under."""
@@ -111,13 +111,14 @@ class Checkpoint:
         try:
             return self._database.execute(statement, values).fetchall()
         except sqlite3.Error as error:
-            raise _unusable(self.path, error) from None
+            raise unusable(self.path, error) from None
 
 
-def _opened(path: str) -> sqlite3.Connection:
+def opened(path: str, *, shared: bool = False) -> sqlite3.Connection:
+    """A database of ours at ``path``; ``shared`` by threads that take turns."""
     if path != ":memory:":
         Path(path).touch(mode=0o600)
-    database = sqlite3.connect(path, timeout=_PATIENCE)
+    database = sqlite3.connect(path, timeout=_PATIENCE, check_same_thread=not shared)
     try:
         ours = database.execute("PRAGMA application_id").fetchone()[0]
         empty = not database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
@@ -134,7 +135,8 @@ def _opened(path: str) -> sqlite3.Connection:
     return database
 
 
-def _unusable(path: str, error: Exception) -> ConfigError:
+def unusable(path: str, error: Exception) -> ConfigError:
+    """The error of a file that can't be used."""
     return ConfigError(
         f"The checkpoint {path!r} can't be used.",
         f"{type(error).__name__}: {error}.",

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Iterable
 from typing import Any
 
 from agent_magics.errors import ExtractionError, UsageError
 from agent_magics.extract.checkpoint import Checkpoint
 from agent_magics.extract.progress import Count
 from agent_magics.extract.rows import RowError
-from agent_magics.extract.source import NoText, Source
+from agent_magics.extract.source import NoText
 from agent_magics.extract.task import Crew, Outcome, Row
 from agent_magics.talk import JSON
 
@@ -39,8 +39,8 @@ class Run:
 
     Parameters
     ----------
-    source : Source
-        The rows.
+    source : iterable
+        The rows, or what reads them.
     crew : Crew
         Who asks.
     count : Count
@@ -55,7 +55,7 @@ class Run:
 
     def __init__(
         self,
-        source: Source,
+        source: Iterable[Callable[[], str]],
         crew: Crew,
         count: Count,
         *,

@@ -37,6 +37,8 @@ class Progress:
         In US dollars; None where the price is not known.
     paused : float
         Seconds for which the vendor wants to be left alone; 0 when nothing is held back.
+    batches, answered, sent : int
+        Open batches at the vendor; of the requests in them, those that are done, and all.
     over : bool
         Whether this is the last report.
     """
@@ -50,6 +52,9 @@ class Progress:
     usage: Usage = field(default_factory=Usage)
     cost: float | None = None
     paused: float = 0.0
+    batches: int = 0
+    answered: int = 0
+    sent: int = 0
     over: bool = False
 
     @property
@@ -77,6 +82,7 @@ class Count:
         self._lately: deque[tuple[float, int]] = deque([(self._began, 0)])
         self.done = self.failed = self.reused = 0
         self.usage = Usage()
+        self.at_vendor: Callable[[], tuple[int, int, int]] = lambda: (0, 0, 0)
 
     @property
     def seconds(self) -> float:
@@ -102,6 +108,7 @@ class Count:
         while len(self._lately) > 2 and now - self._lately[0][0] > _LOOK_BACK:
             self._lately.popleft()
         since, before = self._lately[0]
+        batches, answered, sent = self.at_vendor()
         return Progress(
             done=self.done,
             failed=self.failed,
@@ -112,4 +119,7 @@ class Count:
             usage=self.usage,
             cost=self._price(self.usage) if self.usage.total else None,
             paused=paused,
+            batches=batches,
+            answered=answered,
+            sent=sent,
         )

@@ -92,6 +92,24 @@ class Source:
         return text
 
 
+class Reading:
+    """Rows that tell whether one is being read: then a batch waits for it."""
+
+    def __init__(self, rows: Iterable[Callable[[], str]]) -> None:
+        self._rows = iter(rows)
+        self.busy = False
+
+    def __iter__(self) -> Iterator[Callable[[], str]]:
+        return self
+
+    def __next__(self) -> Callable[[], str]:
+        self.busy = True
+        try:
+            return next(self._rows)
+        finally:
+            self.busy = False
+
+
 class Template:
     """A text with fields in braces; ``{{`` and ``}}`` are braces.
 

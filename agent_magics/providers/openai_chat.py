@@ -196,7 +196,7 @@ def _usage(usage: dict[str, Any]) -> Usage:
     )
 
 
-def _as_chunk(answer: dict[str, Any]) -> dict[str, Any]:
+def as_chunk(answer: dict[str, Any]) -> dict[str, Any]:
     """A whole answer as the one chunk that says all of it."""
     choice = obj(next(iter(items(answer.get("choices"))), None))
     return {**answer, "choices": [{**choice, "delta": obj(choice.get("message"))}]}
@@ -229,7 +229,7 @@ class OpenAIChat(Remote):
         # In one piece: nobody watches it arrive, and a stream costs both sides more.
         body = self._body(messages, tools, schema) | {"stream": False}
         body.pop("stream_options", None)
-        return await whole(self._wire, self._request(body), self._reply(), _as_chunk)
+        return await whole(self._wire, self._request(body), self._reply(), as_chunk)
 
     def _url(self) -> str:
         return f"{self._settings.base_url}/chat/completions"

@@ -7,7 +7,7 @@ are put on the wire.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -79,6 +79,32 @@ class Remote(ABC):
         return await self._wire.read(
             Request(vendor=self.name, url=url, headers=self._headers(), method="GET")
         )
+
+    def unstreamed(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], schema: Mapping[str, JSON] | None
+    ) -> dict[str, JSON]:
+        """The body of a request whose answer comes in one piece."""
+        body = {**self._body(messages, tools, schema), **self._settings.extra}
+        return {name: value for name, value in body.items() if name not in ("stream", "stream_options")}
+
+    def reply(self) -> Reply:
+        """A fresh decoder for one answer."""
+        return self._reply()
+
+    def request(
+        self,
+        method: str,
+        url: str,
+        body: bytes | Callable[[], AsyncIterable[bytes]] = b"",
+        headers: Mapping[str, str] | None = None,
+    ) -> Request:
+        """A request to another address of the same vendor; to be sent with :attr:`wire`."""
+        sent = {**self._headers(), **self._settings.headers, **(headers or {})}
+        return Request(vendor=self.name, url=url, headers=sent, method=method, body=body)
+
+    @property
+    def wire(self) -> Wire:
+        return self._wire
 
     async def aclose(self) -> None:
         await self._wire.aclose()

@@ -22,7 +22,7 @@ import asyncio
 import functools
 import logging
 import os
-from collections.abc import AsyncGenerator, Generator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -47,12 +47,15 @@ _LONGEST_ERROR = 64 * 1024
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Request:
-    """One request. Headers may hold a key, and the body the user's words: neither is in the ``repr``."""
+    """One request. Headers may hold a key, and the body the user's words: neither is in the ``repr``.
+
+    A body too large to be held is a function that begins to read it; its length then stands in the headers.
+    """
 
     vendor: str
     url: str
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
-    body: bytes = field(default=b"", repr=False)
+    body: bytes | Callable[[], AsyncIterable[bytes]] = field(default=b"", repr=False)
     method: str = "POST"
 
 
@@ -110,9 +113,8 @@ class Wire:
             with _translated(request):
                 # Not through `client.stream`: it takes addresses and headers apart again for each request.
                 headers = {**_usual_headers(), **request.headers}
-                outgoing = httpx.Request(
-                    request.method, _address(request.url), headers=headers, content=request.body
-                )
+                body = request.body if isinstance(request.body, bytes) else request.body()
+                outgoing = httpx.Request(request.method, _address(request.url), headers=headers, content=body)
                 response = await shard.client.send(outgoing, stream=True)
                 try:
                     if not response.is_success:

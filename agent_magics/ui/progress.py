@@ -32,6 +32,9 @@ def said(now: Progress) -> str:
         parts.append(f"{now.reused:,} from the checkpoint")
     if now.failed:
         parts.append(f"{now.failed:,} failed")
+    if now.batches and not now.over:
+        noun = "batch" if now.batches == 1 else "batches"
+        parts.append(f"{now.answered:,} of {now.sent:,} answered in {now.batches} {noun}")
     if now.rate and not now.over:
         parts.append(f"{now.rate:,.0f} rows/s" if now.rate >= 10 else f"{now.rate:.1f} rows/s")
     if now.usage.total:
