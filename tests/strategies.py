@@ -149,6 +149,7 @@ BEGINNINGS = st.builds(
     images=tuples(IMAGES, 2),
     origin=TEXT,
     after=TEXT,
+    wanted=st.none() | OBJECTS,
 )
 ENDS = st.builds(
     TurnEnded,

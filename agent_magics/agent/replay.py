@@ -117,6 +117,7 @@ class Replay:
         asking = Asking(
             prompt=run.prompt,
             images=run.images,
+            wanted=run.judge.wanted if run.judge else None,
             history=above(run.conversation.turns, run.replaces),
             has=lambda name: name in run.toolbox,
         )

@@ -17,16 +17,16 @@ class Extraction:
 
     Tools are offered where they can stand beside the schema (native JSON mode of OpenAI and Anthropic, an
     answer by tool call, an answer in words); otherwise the turn has none.
-
-    Attributes
-    ----------
-    provider : Provider
-        Who is to be asked in the turn: the given one, held to the schema.
     """
 
-    def __init__(self, provider: Provider, schema: Schema, *, repairs: int = REPAIRS) -> None:
-        self.provider = self._held = Held(provider, schema)
+    def __init__(self, schema: Schema, *, repairs: int = REPAIRS) -> None:
+        self._held: Held | None = None
         self._answer = Answer(schema, repairs=repairs)
+
+    def holding(self, provider: Provider) -> Provider:
+        """Who is to be asked in the turn: ``provider``, held to the schema."""
+        self._held = Held(provider, self._answer.schema)
+        return self._held
 
     @property
     def wanted(self) -> Mapping[str, JSON]:
@@ -52,7 +52,7 @@ class Extraction:
         return self._answer.errors
 
     def judge(self, text: str) -> str:
-        return self._answer.judge(text, self._held.problem)
+        return self._answer.judge(text, self._held.problem if self._held else "")
 
     def failed(self) -> ExtractionError:
         return self._answer.failed()

@@ -179,13 +179,13 @@ class Notebook:
             If it failed, and ``--strict`` asks for that.
         """
         session = self.session
-        provider = self._replaying.provider(
-            session,
-            values,
-            lambda: self._guests.provider(session, values),
-            paced=self.cell.mode != "none",
-        )
-        extraction = self._extraction(provider, values)
+        extraction = self._extraction(values)
+
+        def asked() -> Provider:
+            provider = self._guests.provider(session, values)
+            return extraction.holding(provider) if extraction else provider
+
+        provider = self._replaying.provider(session, values, asked, paced=self.cell.mode != "none")
         images = [picture(path) for path in values.get("image", ())]
         replaces = self.lasting.replaces(session)
 
@@ -194,7 +194,7 @@ class Notebook:
                 prompt,
                 view,
                 cell=self.cell.id,
-                provider=extraction.provider if extraction else provider,
+                provider=provider,
                 max_rounds=values.get("max-rounds"),
                 budget=_budget(values),
                 images=images,
@@ -218,13 +218,13 @@ class Notebook:
             raise TurnFailed(*lines(turn))
         return turn
 
-    def _extraction(self, provider: Provider, values: dict[str, Any]) -> Extraction | None:
+    def _extraction(self, values: dict[str, Any]) -> Extraction | None:
         if "schema" not in values:
             return None
         from agent_magics.extract.extraction import Extraction
         from agent_magics.extract.schema import Schema
 
-        return Extraction(provider, Schema.of(values["schema"], namespace=self.shell.user_ns))
+        return Extraction(Schema.of(values["schema"], namespace=self.shell.user_ns))
 
     def _bind(self, turn: Turn, into: str, extraction: Extraction | None) -> None:
         if not (into or extraction):

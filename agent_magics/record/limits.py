@@ -39,6 +39,9 @@ TURN_NESTED = 100
 RESULT = 24_000
 """Characters of a tool's result; a longer one is cut, as the session itself would cut it."""
 
+SCHEMA = 100_000
+"""Characters of the JSON Schema that an answer had to keep; a longer one is left out."""
+
 STAGES = 100
 """Stages of a tool that was made, in one call; those after them are left out."""
 

@@ -1,19 +1,19 @@
 """Which recorded turn a prompt would repeat; and if there is none, what exactly differs.
 
-A recorded turn is the same when it was asked the same thing, with the same pictures, after the same prompts
-and replies, and when every tool that it called is there. Tools that were made in the record, and the one
-that makes them, need not be: a record is played without a sandbox.
+A recorded turn is the same when it was asked the same thing, with the same pictures and the same schema,
+after the same prompts and replies, and when every tool that it called is there. Tools that were made in the
+record, and the one that makes them, need not be: a record is played without a sandbox.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from agent_magics.record.reading import Record
 from agent_magics.record.trust import harmless
-from agent_magics.talk import CallRecord, Image, Turn
+from agent_magics.talk import JSON, CallRecord, Image, Turn
 from agent_magics.talk.transcript import fingerprint
 
 CAPS = ("max_rounds", "no_progress", "too_many_failures")
@@ -28,10 +28,12 @@ _LIKE = 0.5
 
 @dataclass(frozen=True, kw_only=True)
 class Asking:
-    """What is about to be asked: a prompt, its pictures, the turns before it, and which tools are there."""
+    """What is about to be asked: a prompt with its pictures and its schema, the turns before it, and which
+    tools are there."""
 
     prompt: str
     images: tuple[Image, ...] = ()
+    wanted: Mapping[str, JSON] | None = None
     history: Sequence[Turn] = ()
     has: Callable[[str], bool] = lambda name: False
 
@@ -63,6 +65,10 @@ def _differs(record: Record, place: int, asking: Asking) -> Miss | None:
         return Miss(why=context)
     if turn.images != asking.images:
         return Miss(why="The pictures differ, or the record has none: a notebook doesn't keep them.", near=1)
+    if turn.wanted != asking.wanted:
+        kept, now = ("a schema" if each is not None else "none" for each in (turn.wanted, asking.wanted))
+        differs = "another schema" if kept == now else f"{kept}, and now there is {now}"
+        return Miss(why=f"The recorded turn had {differs}.", near=1)
     if lacking := [call.name for call in turn.calls if _is_lacking(call, record, asking)]:
         return Miss(
             why=f"The recorded turn called {lacking[0]!r}, and there is no tool of that name now.", near=2

@@ -22,6 +22,7 @@ from agent_magics.errors import ConfigError
 from agent_magics.record import limits
 from agent_magics.record.once import again
 from agent_magics.talk import (
+    JSON,
     STOPS,
     CallRecord,
     Image,
@@ -82,6 +83,7 @@ def cleansed(turn: Turn, *, origin: str, cell: str | None = None) -> Turn:
         images=tuple(image for image in turn.images if _is_picture(image)),
         origin=origin,
         stale=turn.stale,
+        wanted=_schema(turn.wanted),
         after=turn.after if _AFTER.fullmatch(turn.after) else "",
     )
 
@@ -188,6 +190,14 @@ def _with_own_id(record: CallRecord, taken: set[str]) -> CallRecord:
     id_ = record.id if record.id and record.id not in taken else f"call_{uuid.uuid4().hex[:16]}"
     taken.add(id_)
     return replace(record, call=replace(record.call, id=id_))
+
+
+def _schema(wanted: object) -> dict[str, JSON] | None:
+    """The schema that the answer had to keep: it says what the reply is, and whether a turn is the same."""
+    if not isinstance(wanted, dict):
+        return None
+    schema = cast("dict[str, JSON]", wanted)
+    return schema if len(json.dumps(schema)) <= limits.SCHEMA else None
 
 
 def _is_picture(image: Image) -> bool:

@@ -24,8 +24,9 @@ def asked(
 ) -> tuple[Turn, Extraction, RecordingView]:
     view = RecordingView()
     with Session(provider=provider, tool_making="off", **options) as session:
-        extraction = Extraction(session.provider, SCHEMA)
-        turn = session.start(prompt, view, provider=extraction.provider, judge=extraction).result(10)
+        extraction = Extraction(SCHEMA)
+        held = extraction.holding(session.provider)
+        turn = session.start(prompt, view, provider=held, judge=extraction).result(10)
     return turn, extraction, view
 
 
@@ -65,8 +66,9 @@ def test_the_stop_is_read_before_the_answer_is_judged(reason: Any, stop: str):
 def test_the_next_turn_is_sent_only_the_answer_that_was_taken():
     provider = ScriptedProvider([WRONG, RIGHT, "Fine."], repeat=False)
     with Session(provider=provider) as session:
-        extraction = Extraction(session.provider, SCHEMA)
-        session.start("Ada is 36.", provider=extraction.provider, judge=extraction).result(10)
+        extraction = Extraction(SCHEMA)
+        held = extraction.holding(session.provider)
+        session.start("Ada is 36.", provider=held, judge=extraction).result(10)
         session.ask("thanks")
     assert [RIGHT] == [one["content"] for one in provider.requests[2][0] if one["role"] == "assistant"]
 

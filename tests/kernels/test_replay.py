@@ -155,6 +155,38 @@ def test_nbclient_plays_it_too_and_what_was_played_can_be_played_again(
         nbformat.write(ran, record)
 
 
+RIGHT, WRONG = '{"name": "Ada", "age": 36}', '{"name": "Ada", "age": "36"}'
+EXTRACTS = '%%agent --schema "name, age int" --into ada{options}\nAda is 36 years old.'
+"""A turn that ends in data; its first answer is sent back."""
+
+
+@pytest.mark.kernels
+def test_a_turn_that_ends_in_data_is_played_and_binds_it(tmp_path, monkeypatch, no_key):
+    monkeypatch.setenv("AGENT_MAGICS_MODEL", "stub")
+    model = f"current_session().provider = ScriptedProvider([{WRONG!r}, {RIGHT!r}])"
+    ran = run(tmp_path, "%load_ext agent_magics", f"{RECORDING}\n{model}", EXTRACTS.format(options=""))
+    nbformat.write(ran, tmp_path / "data.ipynb")
+    monkeypatch.setenv("AGENT_MAGICS_MODEL", "anthropic")
+    monkeypatch.setenv("AGENT_MAGICS_RECORD", str(tmp_path / "data.ipynb"))
+    played = run(tmp_path, WALLED, "%load_ext agent_magics", EXTRACTS.format(options=" --replay"), "ada")
+    (turn,) = turns(played)
+    assert ("replayed from data.ipynb, not run", 2) == (turn["origin"], len(turn["steps"]))
+    assert "{'name': 'Ada', 'age': 36}" == played.cells[-1].outputs[-1].data["text/plain"]
+
+
+@pytest.mark.kernels
+def test_a_turn_with_another_schema_is_not_played_and_not_sent(tmp_path, monkeypatch, no_key):
+    monkeypatch.setenv("AGENT_MAGICS_MODEL", "stub")
+    model = f"current_session().provider = ScriptedProvider([{RIGHT!r}])"
+    ran = run(tmp_path, "%load_ext agent_magics", f"{RECORDING}\n{model}", EXTRACTS.format(options=""))
+    nbformat.write(ran, tmp_path / "data.ipynb")
+    monkeypatch.setenv("AGENT_MAGICS_MODEL", "anthropic")
+    monkeypatch.setenv("AGENT_MAGICS_RECORD", str(tmp_path / "data.ipynb"))
+    other = EXTRACTS.format(options=" --replay").replace("age int", "age float")
+    with pytest.raises(CellExecutionError, match="The recorded turn had another schema"):
+        run(tmp_path, WALLED, "%load_ext agent_magics", other)
+
+
 @pytest.mark.kernels
 def test_code_that_is_approved_now_runs_again_and_rebuilds_its_names(recorded, no_key, tmp_path, monkeypatch):
     monkeypatch.setenv("AGENT_MAGICS_RECORD", str(recorded))

@@ -71,6 +71,7 @@ def text_only(each: Turn) -> dict[str, Any]:
         "stop": each.stop,
         "error": each.error,
         "notices": each.notices,
+        "wanted": each.wanted,
         "steps": [
             (
                 step.text,
