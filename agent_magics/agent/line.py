@@ -7,7 +7,7 @@ to take back). All of this happens on the background loop; only ``cancel`` may b
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
 from agent_magics.agent.background import background
@@ -27,6 +27,14 @@ class Asked:
         """Take the prompt back; its turn ends as ``cancelled``, if it has begun. Later calls do nothing."""
         self.taken_back = True
         background.loop.call_soon_threadsafe(self._cancel_task)
+
+    async def follow(self, work: Coroutine[Any, Any, T]) -> T:
+        """Do ``work``, which from now on is what is taken back."""
+        self.task = asyncio.current_task()
+        if self.taken_back:
+            work.close()
+            raise asyncio.CancelledError
+        return await work
 
     def _cancel_task(self) -> None:
         # Once: a second cancellation would interrupt the cleaning up after the first. And not before the

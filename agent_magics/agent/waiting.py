@@ -11,6 +11,7 @@ from concurrent.futures import Future, wait
 from typing import Any, Protocol, TypeVar
 
 from agent_magics.agent.background import background
+from agent_magics.agent.line import Asked
 from agent_magics.ports import View
 from agent_magics.talk import Turn
 
@@ -75,10 +76,16 @@ def wait_until(future: Future[Any], limit: float | None = None) -> None:
 
 
 def waited(work: Coroutine[Any, Any, T]) -> T:
-    """Run ``work`` on the agent's loop and wait for what it returns; interrupting the wait cancels it."""
-    future = background.submit(work)
+    """Run ``work`` on the agent's loop and wait for what it returns; an interrupt cancels it at any moment,
+    also while it is being handed over."""
+    asked = Asked()
+    future: Future[T] | None = None
     try:
+        future = background.submit(asked.follow(work))
         wait_until(future)
-    finally:
-        future.cancel()  # only if it was interrupted; a finished one can't be
+    except BaseException:
+        asked.cancel()
+        if future:
+            wait_until(future, limit=GRACE)
+        raise
     return future.result()

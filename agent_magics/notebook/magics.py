@@ -147,16 +147,17 @@ class AgentMagics(Magics):
         meanwhile = session.commands.meanwhile(line)
         if not meanwhile:
             return self._say(session.command(line))
-        with HeldInterrupts() as held:  # the line must not stay, whenever an interrupt comes
-            shown, said = publish(report(meanwhile)), "Not finished."
-            try:
-                with held.lifted():
-                    said = session.command(line)
-            except KeyboardInterrupt:
-                count_as_one()
-                raise
-            finally:
-                shown.update(report(said))
+        try:
+            with HeldInterrupts() as held:  # the line must not stay, whenever an interrupt comes
+                shown, said = publish(report(meanwhile)), "Not finished."
+                try:
+                    with held.lifted():
+                        said = session.command(line)
+                finally:
+                    shown.update(report(said))
+        except KeyboardInterrupt:
+            count_as_one()
+            raise
 
     def _say(self, markdown: str) -> None:
         from agent_magics.notebook.screen import publish

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_magics import tool
+from agent_magics.agent.background import background
 from agent_magics.agent.compact import KEPT
 from agent_magics.agent.context import START
 from agent_magics.agent.estimate import size_of
@@ -24,6 +25,7 @@ from agent_magics.store.in_memory import MemoryStore
 from agent_magics.talk import Compacting, ContextChanged, Noticed, Saying, Stop, ToolCall, Usage, fold
 from agent_magics.testing import FakeAsker, Hang, RecordingView, ScriptedProvider
 from tests.agent.conftest import OnlyObjects
+from tests.patience import until
 from tests.strict import check_messages
 
 
@@ -317,6 +319,26 @@ def test_an_interrupt_ends_the_command_and_the_session_goes_on(make):
         signal.signal(signal.SIGINT, before)
     assert not session.context.compaction.covered
     assert "done" == session.ask("and now?").stop
+
+
+def test_an_interrupt_while_the_command_is_handed_over_ends_it_too(make, monkeypatch):
+    session = make(provider=Small(["yes " * 200], 0, [Hang()]))
+    talk(session, 9)
+    real, handed = background.submit, []
+
+    def submit(work):
+        if handed:
+            return real(work)
+        handed.append(real(work))
+        until(lambda: session.provider.summed, "the request")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(background, "submit", submit)
+    with pytest.raises(KeyboardInterrupt):
+        session.compact()
+    until(handed[0].done, "its end")
+    session.provider.summary = "In short: yes."
+    assert "Compacted: about " in session.compact()
 
 
 def test_rules_are_not_asked_for_a_summary(make):

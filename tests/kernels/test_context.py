@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import time
 
 from tests.kernels.conftest import oldest_and_newest
 from tests.kernels.page import Page
+from tests.patience import PROMPT
 
 READING = """
 @tool
@@ -67,6 +69,24 @@ def test_compacting_shows_that_it_goes_on_until_its_reply_is_there(page: Page) -
     assert any(SUMMING_UP in str(message["content"]) for _, message in page.kernel.heard)
     assert "Compacted: about " in page.shown(cell)
     assert SUMMING_UP not in page.shown(cell)
+    assert page.shown(page.run("%agent and now?")).endswith("Here again.")
+
+
+@oldest_and_newest
+def test_an_interrupt_ends_compacting_and_the_next_one_works(page: Page) -> None:
+    page.run("play(*['yes ' * 500] * 9, Hang())")
+    for number in range(9):
+        page.run(f"%agent question {number}")
+    cell = page.start("%agent /compact")
+    page.kernel.until(lambda: SUMMING_UP in page.shown(cell), "the command to say what it does")
+    began = time.monotonic()
+    page.kernel.interrupt()
+    assert cell.result()["status"] == "error"
+    assert time.monotonic() - began < PROMPT
+    assert SUMMING_UP not in page.shown(cell)
+    page.run("play('A summary.', 'Here again.')")
+    cell = page.run("%agent /compact")
+    assert "Compacted: about " in page.shown(cell)
     assert page.shown(page.run("%agent and now?")).endswith("Here again.")
 
 
