@@ -10,11 +10,16 @@ ZYGOTE = "agent_magics.sandbox.zygote"
 
 
 def children(pid: int) -> set[int]:
-    """The processes that have it as their parent."""
+    """The processes that have it as their parent.
+
+    The kernel lists them by thread. When one ends, its children pass to another, which may have been read
+    already: so they are read twice.
+    """
     found: set[int] = set()
-    with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has ended, or one of its threads
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            found.update(map(int, _read(task / "children").split()))
+    for _ in range(2):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has ended
+            for task in Path(f"/proc/{pid}/task").iterdir():
+                found.update(map(int, _read(task / "children").split()))
     return found
 
 
