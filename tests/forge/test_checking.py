@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 import time
 from typing import Any
@@ -11,6 +13,7 @@ import pytest
 from agent_magics.forge import check
 from agent_magics.forge.checking import Checker, compile_check
 from tests.patience import PROMPT
+from tests.sandbox.processes import children, gone
 
 FINE = "def fine(x: int) -> int:\n    return x\n"
 
@@ -79,8 +82,14 @@ def test_compiler_takes_its_own_verdict() -> None:
 
 
 def test_worker_that_is_late_is_ended_and_the_next_source_gets_another() -> None:
-    checker = Checker(seconds=0.0)
+    before = children(os.getpid())
+    checker = Checker(seconds=5.0)
+    assert checker.ask(request(FINE)).ok
+    (worker,) = children(os.getpid()) - before
+    os.kill(worker, signal.SIGSTOP)
+    checker.seconds = 0.1
     assert "did not come to an end" in str(checker.ask(request(FINE)))
+    assert gone(worker)
     checker.seconds = 5.0
     assert checker.ask(request(FINE)).ok
     checker.close()

@@ -82,8 +82,9 @@ ROWS = [
         TELLS,
     ),
     _row("the processors of another process", "return bool(os.sched_getaffinity(world['host']))", TELLS),
-    _row("the group of another process", "return os.getpgid(world['host']) > 0", TELLS),
-    _row("the session of another process", "return os.getsid(world['host']) > 0", TELLS),
+    # 0 is an answer too: a leader outside of the container has no number within
+    _row("the group of another process", "return os.getpgid(world['host']) >= 0", TELLS),
+    _row("the session of another process", "return os.getsid(world['host']) >= 0", TELLS),
     _row(
         "the priority of another process", "return os.getpriority(os.PRIO_PROCESS, world['host']) < 20", TELLS
     ),
