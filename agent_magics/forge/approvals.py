@@ -1,7 +1,7 @@
 """What a person approved: the hash of a tool with its capabilities, and nothing else.
 
 They are kept in the user's own data folder and nowhere else, so that no project, notebook or record can bring
-them. A tool that changes, by whose hand ever, has another hash and is asked about again.
+them. A tool that changes, whoever changed it, has another hash and is asked about again.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ import time
 from pathlib import Path
 from typing import Any, cast
 
+from agent_magics.files import write_whole
 from agent_magics.forge.draft import Draft
-from agent_magics.forge.locks import locked, write_whole
+from agent_magics.forge.locks import locked
 
 FILE = "approved_tools.json"
 

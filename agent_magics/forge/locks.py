@@ -1,9 +1,8 @@
-"""One writer at a time, across threads and processes, and files that are there whole or not at all."""
+"""One writer at a time, across threads and processes."""
 
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
 import threading
 import time
@@ -36,31 +35,6 @@ def locked(folder: Path) -> Generator[None]:
             yield
         finally:
             _let_go(file)
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that whoever reads it finds the old text or the new one, also after a power cut."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
-    try:
-        with beside.open("w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
-    sync(path.parent)
-
-
-def sync(folder: Path) -> None:
-    """Have a folder's entries on the disk; where folders can't be opened the system sees to it by itself."""
-    if sys.platform == "win32":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _take(file: IO[bytes], folder: Path) -> None:

@@ -31,9 +31,10 @@ from pathlib import Path
 from typing import Any, cast
 
 from agent_magics.errors import UsageError
+from agent_magics.files import sync, write_whole
 from agent_magics.forge import names
 from agent_magics.forge.draft import MEMORY_MB, SECONDS, Draft, Example
-from agent_magics.forge.locks import locked, sync, write_whole
+from agent_magics.forge.locks import locked
 
 _VERSION = re.compile(r"v([1-9][0-9]{0,5})\Z")
 FORMAT = 1

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import json
 import os
-import uuid
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from agent_magics.errors import ConfigError, UsageError
+from agent_magics.files import write_whole
 from agent_magics.record.reading import shown_name
 from agent_magics.talk import Conversation, Turn
 from agent_magics.talk.codec import encode
@@ -80,7 +79,7 @@ def export(conversation: Conversation, path: Path, looks: Looks, *, force: bool 
             text = as_markdown(conversation, looks)
         case _:
             text = as_json(conversation)
-    write_whole(path, text)
+    _write(path, text)
 
 
 def as_json(conversation: Conversation) -> str:
@@ -124,26 +123,9 @@ def cell_source(prompt: str) -> str:
     return "%%agent\n" + (f" {prompt}" if prompt.startswith("/") or prompt == "?" else prompt)
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file beside its place and put it there when it is whole.
-
-    Raises
-    ------
-    ConfigError
-        If it can't be written; what was there before still is.
-    """
-    beside = path.with_name(f".{uuid.uuid4().hex[:12]}.tmp")
+def _write(path: Path, text: str) -> None:
     try:
-        try:
-            with beside.open("x", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            beside.replace(path)
-        except BaseException:
-            with suppress(OSError):
-                beside.unlink()
-            raise
+        write_whole(path, text)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else None
         raise ConfigError(
