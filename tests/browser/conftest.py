@@ -122,9 +122,6 @@ def open_page(desk: Desk) -> Callable[..., Page]:
     return desk.page
 
 
-DEAF = ("7.0.1", "7.1.0", "7.2.0", "7.3.0")
-
-
 @pytest.fixture
 def notebook(desk: Desk, request: pytest.FixtureRequest) -> OpenNotebook:
     """Write a notebook with these cells and open it."""
@@ -137,9 +134,7 @@ def live(desk: Desk, request: pytest.FixtureRequest) -> OpenLive:
 
     def open_live(*cells: str, kernel: str = "7.4.0", app: str = "doc", **more: Any) -> LiveNotebook:
         kind = ClassicNotebook if app.startswith("nbclassic") else LiveNotebook
-        page = desk.open(kind, request.node.name, *cells, kernel=f"ipykernel-{kernel}", app=app, **more)
-        page.may_be_deaf = kernel in DEAF
-        return page
+        return desk.open(kind, request.node.name, *cells, kernel=f"ipykernel-{kernel}", app=app, **more)
 
     return open_live
 

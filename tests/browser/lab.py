@@ -15,6 +15,7 @@ from urllib.request import Request, urlopen
 
 import nbformat
 from playwright.sync_api import Locator, Page
+from playwright.sync_api import TimeoutError as NotInTime
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -32,6 +33,12 @@ FLAGS = [
 ]
 STARTS = 60.0
 """Seconds that a server or a page may take to be there."""
+
+DEAF = tuple(f"ipykernel-{version}" for version in ("7.0.1", "7.1.0", "7.2.0", "7.3.0"))
+"""Kernels that may stop hearing before the extension can help them (ipython/ipykernel#1554)."""
+
+HEARS = 20.0
+"""Seconds in which such a kernel has answered, if it hears at all."""
 
 QUIET = {
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
@@ -115,6 +122,10 @@ class Lab:
         nbformat.write(book, path)
         return path
 
+    def kernel(self, name: str) -> str:
+        """The kernel that a notebook is written for."""
+        return nbformat.read(self.notebooks / f"{name}.ipynb", 4).metadata.kernelspec.name
+
     def shut_kernels(self) -> None:
         """End every session, so that the next notebook starts a kernel of its own."""
         with urlopen(f"{self.url}/api/sessions", timeout=20) as answer:
@@ -194,7 +205,9 @@ class Notebook:
         self.page = page
         self.name = name
         self.app = app
+        self.may_be_deaf = lab.kernel(name) in DEAF
         self.dialogs: list[str] = []
+        self._lab = lab
         page.on("dialog", self._dialog)
         if app == "doc" and page.url.startswith(f"{lab.url}/doc/"):
             page.evaluate(OPEN_INSTEAD, f"{name}.ipynb")
@@ -255,16 +268,23 @@ class Notebook:
 
     def _ready(self) -> None:
         """Wait until cells can be run."""
-        self.page.locator(".jp-Notebook .jp-Cell").first.wait_for(timeout=STARTS * 1000)
-        self._choose_kernel()
+        if self.may_be_deaf:
+            try:
+                self._connect(HEARS)
+                return
+            except NotInTime:
+                self._lab.shut_kernels()
+                self.page.reload(timeout=STARTS * 1000)
+        self._connect(STARTS)
 
-    def _choose_kernel(self) -> None:
+    def _connect(self, seconds: float) -> None:
         """Wait for the kernel; Lab asks which one when a page is faster than the server's list."""
+        self.page.locator(".jp-Notebook .jp-Cell").first.wait_for(timeout=STARTS * 1000)
         asked = "document.querySelector('.jp-Dialog button.jp-mod-accept')"
-        self.wait(f"() => {asked} || ({self.CONNECTED})()", STARTS)
+        self.wait(f"() => {asked} || ({self.CONNECTED})()", seconds)
         if self.page.locator(".jp-Dialog").count():
             self.page.locator(".jp-Dialog button.jp-mod-accept").click()
-        self.wait(self.CONNECTED, STARTS)
+        self.wait(self.CONNECTED, seconds)
 
     def _dialog(self, dialog: Any) -> None:
         if dialog.type == "beforeunload":  # to leave with unsaved changes is the test's decision

@@ -7,15 +7,12 @@ import re
 from playwright.sync_api import Locator
 from playwright.sync_api import TimeoutError as NotInTime
 
-from .lab import STARTS, Notebook
+from .lab import HEARS, STARTS, Notebook
 
 CONNECTED = """() => {
     const context = window.jupyterapp?.shell?.currentWidget?.sessionContext;
     return context?.isReady && context.session?.kernel?.connectionStatus === "connected";
 }"""
-
-HEARS = 20.0
-"""Seconds in which a first cell has run, if its kernel hears at all."""
 
 
 class LiveNotebook(Notebook):
@@ -25,8 +22,6 @@ class LiveNotebook(Notebook):
     OUTPUT = ".jp-Cell-outputArea"
     NUMBER = ".jp-InputPrompt"
     EDITOR = ".cm-content"
-    may_be_deaf = False
-    """Whether its kernel may stop hearing before the extension can help it (ipython/ipykernel#1554)."""
 
     # What a person does.
 
