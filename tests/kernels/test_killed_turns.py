@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import sqlite3
 from collections.abc import Iterator
@@ -20,8 +21,10 @@ from tests.conftest import ROOT
 from tests.kernels.kernel import VERSIONS, LiveKernel
 from tests.kernels.page import Page
 
-KILLS = 5
-"""In a kernel of each version."""
+KILLS = int(os.environ.get("KERNEL_KILLS", "5"))
+"""In a kernel of each version. 200 in all: ``KERNEL_KILLS=100 pytest -n 2 -o timeout=3600``, in 3 minutes."""
+
+TURNS = 20 * KILLS
 
 LOAD = f"""
 %load_ext agent_magics
@@ -72,7 +75,7 @@ class Report:
 @pytest.fixture(params=[VERSIONS[0], VERSIONS[-1]])
 def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Page]:
     """A saved notebook on a kernel of its own."""
-    ids = ["load", *(f"turn {number}" for number in range(100))]
+    ids = ["load", *(f"turn {number}" for number in range(TURNS))]
     cells = [{"id": each, "cell_type": "code", "source": "", "metadata": {}, "outputs": []} for each in ids]
     notebook = tmp_path / "trips.ipynb"
     notebook.write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}))
@@ -113,7 +116,7 @@ def back(page: Page) -> Page:
 def test_a_killed_kernel_comes_back_with_every_step_that_was_told(page: Page, tmp_path: Path, home: Path):
     dice, report, before = random.Random(page.kernel.version), Report(tmp_path / "report"), 0
     path = home / "agent_magics" / FILE
-    cells = (f"turn {number}" for number in range(100))
+    cells = (f"turn {number}" for number in range(TURNS))
     ids: set[str] = set()
     for _ in range(KILLS):
         until_told(page, report, dice.randint(2, 15), cells)
