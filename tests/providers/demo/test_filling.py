@@ -76,6 +76,25 @@ def test_records_become_rows_however_they_are_written(people):
         assert expected == fill(schema, text).value, text
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ada Lovelace was born in 1815, Alan Turing in 1912 and Grace Hopper in 1906.",
+        "Ada Lovelace was born in 1815. Alan Turing was born in 1912, and Grace Hopper in 1906.",
+    ],
+)
+def test_a_sentence_may_tell_of_several(text):
+    person = {"properties": {"name": {"type": "string"}, "born": {"type": ["integer", "null"]}}}
+    expected = [("Ada Lovelace", 1815), ("Alan Turing", 1912), ("Grace Hopper", 1906)]
+    found: Any = fill({"type": "array", "items": {"type": "object", **person}}, text).value
+    assert expected == [(each["name"], each["born"]) for each in found]
+
+
+def test_a_sentence_of_one_stays_whole():
+    found: Any = fill({"type": "array", "items": PERSON}, "Ann Lee is 34 years old, and lives in Bonn.").value
+    assert [{"name": "Ann Lee", "age": 34, "city": "Bonn"}] == found
+
+
 def test_bugs_are_found_with_file_line_and_issue():
     schema = {
         "type": "object",

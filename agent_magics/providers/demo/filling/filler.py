@@ -13,7 +13,7 @@ from typing import Any
 from agent_magics.providers.demo.evidence import labelled_with_mark
 from agent_magics.providers.demo.filling.fields import Find, candidates, free_pairs
 from agent_magics.providers.demo.filling.neutral import DEEPEST, another, neutral
-from agent_magics.providers.demo.filling.records import line_behind, listed, records
+from agent_magics.providers.demo.filling.records import clauses, line_behind, listed, records
 from agent_magics.providers.demo.shape import Schema, kind, merged, options
 from agent_magics.providers.demo.words import singular, words
 from agent_magics.providers.loose import items, obj
@@ -122,11 +122,28 @@ class Filler:
         names = list(obj(merged(inner, self._root).get("properties")))
         parts = records(text, names)[:MOST]
         if len(parts) == 1:
-            found = [self.fill(inner, (), parts[0], depth + 1)]
+            found = self._clauses(inner, parts[0], depth) or [self.fill(inner, (), parts[0], depth + 1)]
         else:
-            found = [Filler(self._root).fill(inner, (), part, depth + 1) for part in parts]
+            found = [
+                each
+                for part in parts
+                for each in self._clauses(inner, part, depth) or [self._alone(inner, part, depth)]
+            ][:MOST]
         most = max((each.hits for each in found), default=0)
         return [each for each in found if each.hits and each.hits * 2 >= most]
+
+    def _clauses(self, inner: Schema, text: str, depth: int) -> list[Filled]:
+        """The items in one sentence, if several of its parts say as much as the whole."""
+        parts = clauses(text)[:MOST]
+        if len(parts) < 2:
+            return []
+        whole = self._alone(inner, text, depth).hits
+        found = [each for part in parts if (each := self._alone(inner, part, depth)).hits >= whole]
+        return found if len(found) > 1 < whole else []
+
+    def _alone(self, inner: Schema, text: str, depth: int) -> Filled:
+        """An item from its own text, whatever other items used."""
+        return Filler(self._root).fill(inner, (), text, depth + 1)
 
     def _list(self, inner: Schema, labels: Labels, text: str) -> Iterator[Filled]:
         """The items of a list: behind its label, else all that is of the right form."""

@@ -10,6 +10,7 @@ from agent_magics.providers.demo.words import words
 
 _RULE = re.compile(r"^\s*\|?[\s:|-]+\|?\s*$")
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)])\s+")
+_CLAUSE = re.compile(r",\s+(?:and\s+)?|\s+and\s+")
 _ITEMS = re.compile(r"\s*(?:[,;\n]|\band\b|\bor\b|&)\s*")
 
 
@@ -30,6 +31,11 @@ def records(text: str, names: list[str]) -> list[str]:
         if len(cut) > 1:
             return [part for part in cut if part]
     return [text]
+
+
+def clauses(text: str) -> list[str]:
+    """The parts of a sentence that may tell of several: *Ann in 1990, Bob in 1992 and Carl in 1995*."""
+    return [part for part in _CLAUSE.split(text) if part.strip()]
 
 
 def listed(text: str) -> list[str]:
