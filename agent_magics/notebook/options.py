@@ -208,7 +208,8 @@ def _name(given: str) -> str:
 def _unknown(flag: str) -> UsageError:
     import difflib  # only for this error
 
-    near = difflib.get_close_matches(flag, _BY_FLAG, n=2)
+    words = {each.lstrip("-"): each for each in _BY_FLAG}  # dashes are alike in all of them
+    near = [words[each] for each in difflib.get_close_matches(flag.lstrip("-"), words, n=2)]
     return UsageError(
         f"Unknown option: {flag}.",
         f"Did you mean {' or '.join(near)}?" if near else "No option is close to it.",

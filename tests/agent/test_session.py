@@ -97,6 +97,7 @@ def test_everything_else_is_a_turn(make):
     ("line", "what", "why"),
     [
         ("/halp", "Unknown command: /halp.", "Did you mean /help?"),
+        ("/nope", "Unknown command: /nope.", "No command is close to it."),
         ("/HELP", "Unknown command: /HELP.", "No command is close to it."),
         ("/", "Unknown command: /.", "No command is close to it."),
         ("/etc/passwd is what?", "Unknown command: /etc/passwd.", "No command is close to it."),

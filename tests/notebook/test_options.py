@@ -57,6 +57,7 @@ def test_nothing_in_a_cell_is_taken_for_an_option():
     ("line", "what", "why"),
     [
         ("--int x", "Unknown option: --int.", "Did you mean --into?"),
+        ("--nope", "Unknown option: --nope.", "No option is close to it."),
         ("--zzz", "Unknown option: --zzz.", "No option is close to it."),
         ("--into", "--into needs a value.", "It is written --into NAME."),
         ("--into a-b x", "--into takes the name of a variable, not 'a-b'.", ""),

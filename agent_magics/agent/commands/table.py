@@ -93,7 +93,7 @@ class Commands:
         return list(self._table)
 
     def _unknown(self, name: str) -> UsageError:
-        near = difflib.get_close_matches(name, self._table, n=3, cutoff=0.5)
+        near = difflib.get_close_matches(name, self._table, n=3)
         meant = (
             f"Did you mean {' or '.join('/' + each for each in near)}?"
             if near
