@@ -22,6 +22,7 @@ def main() -> None:
     parameters.n_ctx = 4096
     parameters.n_parallel = 1
     parameters.use_jinja = True
+    parameters.sampling.ignore_eos = True  # random weights may end a reply with its second word
     parameters.warmup = False
     parameters.verbosity = 4
     parameters.ui = False

@@ -37,6 +37,6 @@ def test_a_killed_session_comes_back_with_every_step_that_was_told(
     assert kills == len(killed)
     assert [] == [each for each in killed if each["problems"]]
     moments = Counter(each["last"] for each in killed)
-    assert len(moments) >= 6, f"they all died in the same moments: {moments}"
+    assert len(moments) >= 4, f"they all died in the same moments: {moments}"
     assert moments["TurnEnded"] < kills / 2, "most died between turns"
     assert sum(each["told"] for each in killed) > 5 * kills, "they hardly lived"
