@@ -33,7 +33,7 @@ def proxy(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
 
 
 async def test_a_real_stream_of_lines_is_read_to_its_end(proxy):
-    provider = Registry().build("ollama:tiny/tiny.gguf", base_url=proxy, max_tokens=20)
+    provider = Registry().build("ollama:tiny/tiny.gguf", base_url=proxy, max_tokens=20, temperature=0)
     events = [event async for event in provider.fetch([{"role": "user", "content": "hello"}], [])]
     await provider.aclose()
     pieces = [event for event in events if isinstance(event, Saying)]
