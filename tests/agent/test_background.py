@@ -61,6 +61,17 @@ if child == 0:
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
     done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, text=True, capture_output=True, timeout=60, check=False
+        [
+            sys.executable,
+            "-W",
+            "ignore:This process:DeprecationWarning",
+            "-c",
+            program,
+        ],  # fork beside threads
+        cwd=ROOT,
+        text=True,
+        capture_output=True,
+        timeout=60,
+        check=False,
     )
     assert ("0\n", "") == (done.stdout, done.stderr)

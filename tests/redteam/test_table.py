@@ -71,7 +71,8 @@ def test_honest_twin_still_works(row: Row) -> None:
 @pytest.mark.parametrize("row", [row for row in ROWS if row.ends], ids=named)
 def test_attack_ends_as_promised(row: Row) -> None:
     for setting, result in tried(row):
-        assert (setting.name, row.ends) == (setting.name, result.ended)
+        if result.shown or not row.needs:
+            assert (setting.name, row.ends) == (setting.name, result.ended)
 
 
 def _abi() -> int:
