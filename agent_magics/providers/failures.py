@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import email.utils
 import json
+import math
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -66,8 +67,10 @@ def refused(vendor: str, status: int, headers: Mapping[str, str], body: bytes) -
     said = cut(text) or "The answer had no text."
     if _is_full(status, kind, text):
         return ContextFull("The conversation is longer than the model's window.", said, status=status)
+    delay = _delay_of(body)
     wait = retry_after(headers)
-    if status in (401, 403):
+    wait = delay if wait is None else wait
+    if status in (401, 403) or (status == 400 and "API_KEY_INVALID" in _details_of(body, "reason")):
         return MissingKey(
             f"{vendor} refused the key (HTTP {status}).",
             said,
@@ -75,7 +78,7 @@ def refused(vendor: str, status: int, headers: Mapping[str, str], body: bytes) -
             status=status,
         )
     if status == 429:
-        return _rate_limited(vendor, said, wait, _is_spent(vendor, kind, text, headers))
+        return _rate_limited(vendor, said, wait, delay is None and _is_spent(vendor, kind, text, headers))
     again = headers.get("x-should-retry", "true").lower() != "false" and status in AGAIN
     return ProviderError(
         f"{vendor} answered with HTTP {status}.",
@@ -160,17 +163,42 @@ def _told(error: Any) -> tuple[str, str]:
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds that the vendor asked us to wait: ``retry-after-ms``, seconds, or an HTTP date."""
-    try:
-        return max(0.0, float(headers["retry-after-ms"]) / 1000)
-    except (KeyError, ValueError):
-        pass
+    milliseconds = _seconds(headers.get("retry-after-ms", ""))
+    if milliseconds is not None:
+        return milliseconds / 1000
     value = headers.get("retry-after", "")
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        pass
+    seconds = _seconds(value)
+    if seconds is not None:
+        return seconds
     date = email.utils.parsedate_tz(value)
-    return max(0.0, email.utils.mktime_tz(date) - time.time()) if date else None
+    try:
+        return max(0.0, email.utils.mktime_tz(date) - time.time()) if date else None
+    except (ValueError, OverflowError):  # a year that no clock has
+        return None
+
+
+def _seconds(value: str) -> float | None:
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return max(0.0, number) if math.isfinite(number) else None
+
+
+def _delay_of(body: bytes) -> float | None:
+    """Google says how long to wait in the error's details, as ``"7.5s"``."""
+    delays = (_seconds(delay.removesuffix("s")) for delay in _details_of(body, "retryDelay"))
+    return next((delay for delay in delays if delay is not None), None)
+
+
+def _details_of(body: bytes, name: str) -> list[str]:
+    try:
+        data = json.loads(body)
+    except ValueError:
+        return []
+    data = next(iter(items(data)), data)
+    error = obj(obj(data).get("error"))
+    return [said for each in items(error.get("details")) if (said := text_of(obj(each).get(name)))]
 
 
 def _rate_limited(vendor: str, said: str, wait: float | None, spent: bool) -> RateLimited:

@@ -22,6 +22,7 @@ from agent_magics.errors import (
     Unreachable,
     UsageError,
 )
+from agent_magics.providers import failures
 from agent_magics.providers.exchange import pause_before
 from agent_magics.providers.openai import openai
 from agent_magics.talk import Retrying, Saying, Stop
@@ -136,6 +137,30 @@ async def test_a_vendor_who_asks_for_an_hour_is_not_waited_for():
         error = await failure(provider_at(server.url))
     assert len(server.requests) == 1
     assert "3600 s" in error.why
+
+
+@pytest.mark.parametrize("wait", ["inf", "nan", "1e999", "Mon, 01 Jan 99999 00:00:00 GMT", "soon"])
+async def test_a_wait_that_is_no_time_is_as_if_none_was_named(wait: str):
+    async with ScriptedServer([answer(429, {}, retry_after=wait), HI]) as server:
+        await said(provider_at(server.url))
+    assert len(server.requests) == 2
+
+
+def test_geminis_wait_stands_in_the_body_and_is_no_spend_limit():
+    message = "You exceeded your current quota, please check your plan and billing details."
+    info = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "7.5s"}
+    body = {"error": {"code": 429, "message": message, "status": "RESOURCE_EXHAUSTED", "details": [info]}}
+    error = failures.refused("gemini", 429, {}, json.dumps(body).encode())
+    assert error.retryable
+    assert error.retry_after == 7.5
+
+
+def test_a_key_that_gemini_refuses_with_400_is_called_a_key():
+    info = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}
+    body = {"error": {"code": 400, "message": "API key not valid.", "details": [info]}}
+    error = failures.refused("gemini", 400, {}, json.dumps(body).encode())
+    assert isinstance(error, MissingKey)
+    assert "/key gemini" in str(error)
 
 
 async def test_a_connection_dropped_before_the_first_event_is_tried_again():
