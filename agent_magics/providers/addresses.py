@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Sequence
 from urllib.parse import urlsplit
 
+from agent_magics.errors import UsageError
+
+_WHO = re.compile(r"//[^/@]*@")
 _OLLAMA_PORT = 11434
 
 
@@ -38,3 +43,44 @@ def ollama_url(value: str | None = None) -> str:
     host, port, secure = ollama_host(value)
     shown = f"[{host}]" if ":" in host else host
     return f"{'https' if secure else 'http'}://{shown}:{port}"
+
+
+def base_url(given: object, endings: Sequence[str] = ()) -> str:
+    """An address that requests can go to.
+
+    Parameters
+    ----------
+    given : object
+        What a person wrote; a slash at its end says nothing.
+    endings : sequence of str
+        Paths that we add ourselves; the first that was copied along is taken off.
+
+    Raises
+    ------
+    UsageError
+        If it has no scheme, no host, or a port that there is not.
+
+    Examples
+    --------
+    >>> base_url("http://localhost:8000/v1/chat/completions", ("/chat/completions",))
+    'http://localhost:8000/v1'
+    """
+    address = str(given).strip().rstrip("/")
+    try:
+        parts = urlsplit(address)
+        wrong = "" if parts.hostname and parts.port != 0 else "It names no host."
+        if parts.scheme not in ("http", "https"):
+            wrong = "It doesn't begin with http:// or https://."
+    except ValueError as error:  # a port beyond the last one, a bracket without its other half
+        wrong = f"{error}."
+    if wrong:
+        shown = _WHO.sub("//", address)
+        raise UsageError(
+            f"{shown!r} is no address.",
+            wrong,
+            "Write it like http://localhost:8000/v1 or https://example.org.",
+        )
+    for ending in endings:
+        if address.endswith(ending):
+            return address.removesuffix(ending).rstrip("/")
+    return address

@@ -19,6 +19,7 @@ VENDOR = Vendor(
     url="https://api.anthropic.com",
     keys=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
     urls=("ANTHROPIC_BASE_URL",),
+    endings=("/v1/messages", "/v1"),
     models=("claude-sonnet-5-5", "claude-opus-5-5", "claude-haiku-5-5", "claude-fable-5-2"),
     window=200_000,
 )
@@ -84,7 +85,7 @@ class Anthropic(Remote):
         return {"provider": self.name, "block": {"model": self.model, "content": content}}
 
     def _url(self) -> str:
-        return f"{self._settings.base_url.removesuffix('/v1')}/v1/messages"
+        return f"{self._settings.base_url}/v1/messages"
 
     def _headers(self) -> dict[str, str]:
         headers = {"anthropic-version": API_VERSION}

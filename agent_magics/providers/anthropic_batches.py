@@ -40,7 +40,7 @@ class AnthropicBatches(RemoteBatches):
     most, largest = 100_000, 250_000_000
 
     def __init__(self, provider: Anthropic) -> None:
-        super().__init__(provider, f"{provider.address.removesuffix('/v1')}/v1")
+        super().__init__(provider, f"{provider.address}/v1")
 
     def line(self, custom_id: str, request: dict[str, JSON]) -> bytes:
         return dumps({"custom_id": custom_id, "params": request}).encode("utf-8", "replace") + b"\n"

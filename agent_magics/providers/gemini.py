@@ -15,6 +15,7 @@ VENDOR = Vendor(
     url="https://generativelanguage.googleapis.com",
     keys=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
     urls=("GOOGLE_GEMINI_BASE_URL",),
+    endings=("/v1beta/models", "/v1beta"),
     models=("gemini-3.8-flash", "gemini-3.6-flash", "gemini-3.5-flash"),
     window=1_000_000,
 )

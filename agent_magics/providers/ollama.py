@@ -23,12 +23,13 @@ from agent_magics.providers.settings import Settings, Vendor, settings
 from agent_magics.providers.sse import Lines
 from agent_magics.talk import JSON, Message, ProviderEvent, Saying, Stop, Thinking, ToolSpec, Usage
 
-VENDOR = Vendor(name="ollama", url="", keys=("OLLAMA_API_KEY",))
+VENDOR = Vendor(name="ollama", url="", keys=("OLLAMA_API_KEY",), endings=("/api/chat", "/api", "/v1"))
 
 
 def ollama(model: str | None = None, **options: Any) -> Ollama:
     """A model of Ollama's; without a name, the one that was used last on this machine."""
-    address = options.pop("base_url", None) or ollama_url()
+    address = str(options.pop("base_url", None) or ollama_url())
+    address = address if "://" in address else ollama_url(address)
     known = [] if model else ollama_models()
     if not (model or known):
         raise ConfigError(

@@ -14,6 +14,7 @@ VENDOR = Vendor(
     url="https://api.openai.com/v1",
     keys=("OPENAI_API_KEY",),
     urls=("OPENAI_BASE_URL",),
+    endings=("/chat/completions", "/responses"),
     models=("gpt-6.1-terra", "gpt-6.2-sol", "gpt-6.2-astra", "gpt-6-luna"),
     window=128_000,
 )

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from agent_magics import masking
 from agent_magics.errors import UsageError
 from agent_magics.providers import keys
+from agent_magics.providers.addresses import base_url
 from agent_magics.providers.keys import Key
 from agent_magics.talk import JSON
 
@@ -32,6 +33,8 @@ class Vendor:
         The environment variables that may hold the key, in order.
     urls : tuple of str
         Those that may hold another address.
+    endings : tuple of str
+        Paths that we add to an address, the longest first; people copy them along.
     models : tuple of str
         Known models, for completion only: any name is accepted. The first is the default.
     window : int
@@ -42,6 +45,7 @@ class Vendor:
     url: str
     keys: tuple[str, ...] = ()
     urls: tuple[str, ...] = ()
+    endings: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     window: int = 0
 
@@ -114,7 +118,7 @@ def settings(
     Raises
     ------
     UsageError
-        For an option that no provider knows.
+        For an option that no provider knows, or an address that is none.
     MissingKey
         If the vendor's own address is used and there is no key for it.
     """
@@ -128,10 +132,11 @@ def settings(
     given: str | None = options.get("api_key")
     wanted = not (local or elsewhere)
     key = keys.require(vendor.name, vendor.keys, given) if wanted else keys.find(vendor.keys, given)
+    address = elsewhere or vendor.url
     plain = {name: value for name, value in options.items() if name in _PLAIN and value is not None}
     return Settings(
         model=model or next(iter(vendor.models), ""),
-        base_url=(elsewhere or vendor.url).rstrip("/"),
+        base_url=base_url(address, vendor.endings) if address else "",
         key=key,
         **plain,
     )
