@@ -138,6 +138,8 @@ async def _once(
                 break
         else:
             for frame in decoder.end():
+                if framed and not _is_whole(frame):
+                    raise failures.dropped(request.vendor, f"It ended within {failures.cut(frame, 80)!r}.")
                 framed = True
                 for event in _read(request.vendor, frame, reply, halves):
                     yield event
@@ -160,6 +162,13 @@ def _read(vendor: str, frame: str, reply: Reply, halves: Halves) -> Iterable[Pro
         raise failures.garbage(vendor, frame)
     events = reply.read(payload)  # pyright: ignore[reportUnknownArgumentType] (an object, as just checked)
     return halves.mend(events) if halves or "\\u" in frame else events
+
+
+def _is_whole(frame: str) -> bool:
+    try:
+        return frame == DONE or isinstance(json.loads(frame), dict)
+    except ValueError:
+        return False
 
 
 async def _drain(chunks: AsyncIterator[bytes]) -> None:

@@ -7,8 +7,10 @@ decided here and nowhere else.
 from __future__ import annotations
 
 import email.utils
+import html
 import json
 import math
+import re
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -25,6 +27,9 @@ LONGEST_WAIT = 60.0
 """Seconds; a vendor who asks for more is not waited for in a notebook cell, and the error says so."""
 
 _CUT = 300
+
+_PAGE = re.compile(r"\s*<(?:!doctype|html|head|body|\?xml)", re.IGNORECASE)
+_TITLE = re.compile(r"<title[^>]*>([^<]*)</title>", re.IGNORECASE)
 
 _SPENT = (
     "insufficient_quota",
@@ -64,13 +69,16 @@ class ContextFull(ProviderError):
 def refused(vendor: str, status: int, headers: Mapping[str, str], body: bytes) -> ProviderError:
     """The error for an HTTP answer that is not a success."""
     text, kind = message_of(body)
-    said = cut(text) or "The answer had no text."
+    page = _title(text)
+    said = page or cut(text) or "The answer had no text."
     if _is_full(status, kind, text):
         return ContextFull("The conversation is longer than the model's window.", said, status=status)
     delay = _delay_of(body)
     wait = retry_after(headers)
     wait = delay if wait is None else wait
-    if status in (401, 403) or (status == 400 and "API_KEY_INVALID" in _details_of(body, "reason")):
+    if (status in (401, 403) and not page) or (
+        status == 400 and "API_KEY_INVALID" in _details_of(body, "reason")
+    ):
         return MissingKey(
             f"{vendor} refused the key (HTTP {status}).",
             said,
@@ -83,7 +91,7 @@ def refused(vendor: str, status: int, headers: Mapping[str, str], body: bytes) -
     return ProviderError(
         f"{vendor} answered with HTTP {status}.",
         said,
-        _remedy(vendor, status, again),
+        _remedy(vendor, status, again, silent=bool(page) or not text),
         status=status,
         retry_after=wait,
         retryable=again and (wait or 0) <= LONGEST_WAIT,
@@ -210,7 +218,7 @@ def _rate_limited(vendor: str, said: str, wait: float | None, spent: bool) -> Ra
             status=429,
         )
     patient = (wait or 0) <= LONGEST_WAIT
-    asked = f" It asked us to wait {wait:.0f} s." if wait else ""
+    asked = f" (It asked us to wait {wait:.0f} s.)" if wait else ""
     return RateLimited(
         f"{vendor} says: too many requests.",
         said + asked,
@@ -221,9 +229,24 @@ def _rate_limited(vendor: str, said: str, wait: float | None, spent: bool) -> Ra
     )
 
 
-def _remedy(vendor: str, status: int, again: bool) -> str:
+def _title(text: str) -> str:
+    """What a web page is called that stands where the vendor's answer should: a proxy's, as a rule."""
+    if not _PAGE.match(text):
+        return ""
+    title = _TITLE.search(text)
+    called = f" {cut(html.unescape(title[1]), 80)!r}" if title and title[1].strip() else ""
+    return f"The answer is a web page{called}, which may be a proxy's."
+
+
+def _remedy(vendor: str, status: int, again: bool, *, silent: bool = False) -> str:
     if again:
         return "This passes by itself as a rule; run the cell again."
+    if status == 407:
+        return "Give the proxy its user and password: http://USER:PASSWORD@HOST in $HTTPS_PROXY."
+    if status == 413:
+        return "Shorten the prompt or what goes with it; `%agent /compact` makes room."
+    if status != 404 and silent:
+        return "Check the address (`base_url`), the proxy and the network."
     if status == 404:
         return f"Check the model's name and the address; `%agent /provider {vendor}:MODEL` sets another."
     return "Change what the message names, then run the cell again."

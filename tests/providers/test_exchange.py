@@ -195,6 +195,38 @@ async def test_an_answer_that_is_no_stream_says_so():
     assert "<html>Welcome" in error.why
 
 
+async def test_a_stream_cut_within_a_line_dropped_and_is_asked_again():
+    cut = [SSE_HEAD, HI[1], Chunk(b'data: {"choices": [{"del'), END]
+    async with ScriptedServer([cut]) as server:
+        error = await failure(provider_at(server.url))
+    assert isinstance(error, Unreachable)
+    assert "dropped before the answer was complete" in error.what
+
+
+@pytest.mark.parametrize(("status", "remedy"), [(403, "the proxy"), (413, "Shorten"), (407, "$HTTPS_PROXY")])
+async def test_a_page_of_a_proxy_is_not_taken_for_the_vendors_word(status: int, remedy: str):
+    page = b"<!DOCTYPE html>\n<html><head><title>Corporate &amp; Co</title></head><body>No.</body></html>"
+    async with ScriptedServer([answer(status, page)]) as server:
+        error = await failure(provider_at(server.url))
+    assert not isinstance(error, MissingKey)
+    assert "web page 'Corporate & Co'" in error.why
+    assert remedy in error.remedy
+
+
+async def test_an_answer_without_a_word_names_what_to_look_at():
+    async with ScriptedServer([answer(400, b"")]) as server:
+        error = await failure(provider_at(server.url))
+    assert ("The answer had no text.", "base_url" in error.remedy) == (error.why, True)
+
+
+@pytest.mark.parametrize(
+    "address", ["localhost:8000", "http://", "http://127.0.0.1:99999", "ftp://example.org"]
+)
+def test_an_address_that_is_none_is_refused_at_once(address: str):
+    with pytest.raises(UsageError, match="is no address"):
+        openai("m", base_url=address, api_key=KEY)
+
+
 async def test_an_event_that_is_not_json_ends_the_reply():
     async with ScriptedServer([sse("{'no': json}")]) as server:
         assert isinstance(await failure(provider_at(server.url)), BadReply)
