@@ -6,12 +6,14 @@ and whoever shows the progress.
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from functools import partial
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -343,5 +345,13 @@ def _check(on_error: str, stream: Any, *numbers: float | None) -> None:
     for name, number in zip(
         ("concurrency", "requests_per_minute", "tokens_per_minute"), numbers, strict=True
     ):
-        if number is not None and number <= 0:
-            raise UsageError(f"{name}={number!r} is not a number of requests.", "It must be above 0.")
+        if number is None:
+            continue
+        kind = int if name == "concurrency" else Real
+        if isinstance(number, bool) or not isinstance(number, kind) or not 0 < number < math.inf:
+            unit = "tokens" if name == "tokens_per_minute" else "requests"
+            raise UsageError(
+                f"{name}={number!r} is not a number of {unit}.",
+                f"It must be a{' whole' if kind is int else ''} number above 0.",
+                "Leave it out where there is no limit.",
+            )

@@ -9,7 +9,7 @@ from typing import Any
 
 from agent_magics.agent.answering import inside_turn
 from agent_magics.agent.waiting import waited
-from agent_magics.errors import SessionError
+from agent_magics.errors import SessionError, UsageError
 from agent_magics.providers.registry import Registry
 
 
@@ -50,6 +50,8 @@ def extract(
     ------
     ExtractionError
         If there is no value; ``kind`` is ``refused``, ``truncated``, ``invalid`` or ``provider``.
+    UsageError
+        If there is no text.
     SessionError
         If it is called from inside a turn.
 
@@ -66,6 +68,7 @@ def extract(
             "A tool, a hook or the agent's own loop asked; waiting for it would never end.",
             "Return the text to the model and let it go on.",
         )
+    _check(text)
     wanted, built = Schema.of(schema), Registry().build(provider, **options)
 
     async def work() -> Any:
@@ -76,3 +79,10 @@ def extract(
                 await built.aclose()
 
     return waited(work()).value
+
+
+def _check(text: object) -> None:
+    if isinstance(text, str) and text.strip():
+        return
+    given = "It has no text." if isinstance(text, str) else f"It is {type(text).__name__}, not str."
+    raise UsageError("There is nothing to extract from.", given, "Give it the text: extract(text, schema).")

@@ -78,7 +78,7 @@ class Answer:
         times = "once" if self.attempts == 1 else f"{self.attempts} times"
         return ExtractionError(
             "The answer does not keep the schema.",
-            f"{self.errors[0]}{more}; asked {times}.",
+            f"{self.errors[0].removesuffix('.')}{more}; asked {times}.",
             "Say in the prompt what is wanted there, loosen the schema, or take a stronger model.",
             kind="invalid",
             errors=self.errors,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from numbers import Real
 from string import Formatter
 from typing import Any, cast
 
@@ -68,7 +69,7 @@ class Source:
             if len(names) != 1:
                 raise UsageError(
                     "A frame needs a template.",
-                    f"Its columns are {', '.join(names)}.",
+                    f"Its columns are {', '.join(names)}." if names else "It has no columns.",
                     'Say how a row reads, for example template="{' + (names or ["text"])[0] + '}".',
                 )
             return (record[0] for record in _records(frame))
@@ -122,12 +123,18 @@ class Template:
     def __init__(self, text: str) -> None:
         try:
             self._parts = [*Formatter().parse(text)]
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise UsageError(
                 f"template={text!r} can't be read.", f"{error}.", "Write {{ for a brace."
             ) from None
         self.names = [name for _, name, _, _ in self._parts if name is not None]
-        for _, name, spec, _ in self._parts:
+        for _, name, spec, conversion in self._parts:
+            if conversion not in (None, *"rsa"):
+                raise UsageError(
+                    f"template={text!r} has the conversion {conversion!r}.",
+                    "There are !r, !s and !a.",
+                    "Leave it out, or write {{ for a brace.",
+                )
             if name == "" or "{" in (spec or ""):
                 raise UsageError(
                     f"template={text!r} has a field without a plain name.",
@@ -177,6 +184,6 @@ def _is_missing(value: Any) -> bool:
     """None, NaN and pandas' NA and NaT: nothing is written where nothing is."""
     if value is None:
         return True
-    if isinstance(value, float):
+    if isinstance(value, Real):
         return value != value  # NaN alone differs from itself
     return type(value).__name__ in ("NAType", "NaTType")

@@ -381,7 +381,19 @@ def test_it_works_beside_a_running_loop_and_from_any_thread_but_the_agents_own()
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"on_error": "x"}, {"stream": "x"}, {"concurrency": 0}, {"requests_per_minute": -1}]
+    "wrong",
+    [
+        {"on_error": "x"},
+        {"stream": "x"},
+        {"concurrency": 0},
+        {"concurrency": "5"},
+        {"concurrency": 2.5},
+        {"concurrency": True},
+        {"requests_per_minute": -1},
+        {"tokens_per_minute": float("nan")},
+        {"template": 5},
+    ],
+    ids=str,
 )
 def test_what_makes_no_sense_is_refused_before_anything_is_asked(wrong: dict[str, Any]) -> None:
     with pytest.raises(UsageError):

@@ -75,7 +75,7 @@ def test_no_attribute_and_no_index_is_ever_looked_up() -> None:
     assert ["kept"] == texts([{"a.b": "kept"}], "{a.b}")
 
 
-@pytest.mark.parametrize("template", ["{}", "{0:{a}}", "{", "{a:{b}}"])
+@pytest.mark.parametrize("template", ["{}", "{0:{a}}", "{", "{a:{b}}", "{a!z}"])
 def test_a_template_that_is_more_than_names_is_refused_at_once(template: str) -> None:
     with pytest.raises(UsageError):
         Source([{"a": 1}], template)
@@ -88,7 +88,9 @@ def test_a_column_that_is_not_there_is_named_with_those_that_are() -> None:
         Source(pd.DataFrame({"a": ["x"], "b": ["y"]}))
 
 
-@pytest.mark.parametrize("nothing", [None, float("nan"), pd.NA, pd.NaT, np.nan, "", "  \n"])
+@pytest.mark.parametrize(
+    "nothing", [None, float("nan"), pd.NA, pd.NaT, np.nan, np.float32("nan"), "", "  \n"]
+)
 def test_a_row_without_a_text_says_so(nothing: Any) -> None:
     with pytest.raises(NoText) as caught:
         texts([nothing])
