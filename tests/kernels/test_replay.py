@@ -10,13 +10,13 @@ from typing import Any
 import nbformat
 import papermill
 import pytest
-from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 from agent_magics.record.reading import MIME
 from tests.conftest import ROOT
 from tests.kernels.conftest import on_kernel
 from tests.kernels.page import Page
+from tests.kernels.running import run_notebook
 
 KERNEL = "ipykernel-7.4.0"
 
@@ -80,7 +80,7 @@ def notebook(*cells: str) -> Any:
 
 
 def run(folder: Path, *cells: str) -> Any:
-    return NotebookClient(notebook(*cells), timeout=60, kernel_name=KERNEL).execute(cwd=str(folder))
+    return run_notebook(notebook(*cells), timeout=60, kernel_name=KERNEL, cwd=folder)
 
 
 def turns(ran: Any) -> list[dict[str, Any]]:

@@ -7,10 +7,10 @@ from typing import Any
 
 import nbformat
 import pytest
-from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 from agent_magics.record.reading import MIME
+from tests.kernels.running import run_notebook
 
 KERNEL = "ipykernel-7.4.0"
 
@@ -39,7 +39,7 @@ LISTED = "for message in model.requests[-1][0][1:]:\n    print(message['role'], 
 
 def run(folder: Path, *cells: str) -> Any:
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    return NotebookClient(notebook, timeout=60, kernel_name=KERNEL).execute(cwd=str(folder))
+    return run_notebook(notebook, timeout=60, kernel_name=KERNEL, cwd=folder)
 
 
 def printed(cell: Any) -> str:
@@ -140,7 +140,7 @@ def test_an_exported_notebook_runs_again_and_is_a_record(
     )
     monkeypatch.setenv("AGENT_MAGICS_RECORD", "copy.ipynb")
     copied = nbformat.read(mailed / "copy.ipynb", as_version=4)
-    ran = NotebookClient(copied, timeout=60, kernel_name=KERNEL).execute(cwd=str(mailed))
+    ran = run_notebook(copied, timeout=60, kernel_name=KERNEL, cwd=mailed)
     origins = [output.data[MIME]["origin"] for cell in ran.cells[2:] for output in cell.outputs]
     assert ["replayed from copy.ipynb, not run"] * 2 == origins
     assert "> What is six times seven?" in (mailed / "copy.md").read_text()

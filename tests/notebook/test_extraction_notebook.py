@@ -6,9 +6,9 @@ from typing import Any
 
 import nbformat
 import pytest
-from nbclient import NotebookClient
 
 from tests.conftest import ROOT
+from tests.kernels.running import run_notebook
 
 NOTEBOOK = ROOT / "notebooks" / "03_structured_extraction.ipynb"
 BUGS = [
@@ -26,7 +26,7 @@ def executed(tmp_path_factory: pytest.TempPathFactory) -> Any:
         environment.setenv("JUPYTER_PATH", str(ROOT / ".build" / "share" / "jupyter"))
         environment.setenv("IPYTHONDIR", str(folder / "ipython"))
         notebook = nbformat.read(NOTEBOOK, as_version=4)
-        return NotebookClient(notebook, timeout=60, kernel_name="ipykernel-7.4.0").execute(cwd=str(folder))
+        return run_notebook(notebook, timeout=60, kernel_name="ipykernel-7.4.0", cwd=folder)
 
 
 def shown(notebook: Any, kind: str) -> list[str]:

@@ -9,11 +9,11 @@ from typing import Any
 import nbformat
 import papermill
 import pytest
-from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbconvert import HTMLExporter, MarkdownExporter
 
 from tests.conftest import ROOT
+from tests.kernels.running import run_notebook
 
 QUICKSTART = ROOT / "notebooks" / "01_quickstart.ipynb"
 KERNEL = "ipykernel-7.4.0"
@@ -40,16 +40,15 @@ def executed(tmp_path_factory: pytest.TempPathFactory) -> Any:
         environment.setenv("AGENT_MAGICS_MODEL", "demo")
         environment.setenv("JUPYTER_PATH", str(ROOT / ".build" / "share" / "jupyter"))
         environment.setenv("IPYTHONDIR", str(folder / "ipython"))
-        ran = NotebookClient(
-            nbformat.read(QUICKSTART, as_version=4), timeout=60, kernel_name=KERNEL, store_widget_state=True
-        ).execute(cwd=str(folder))
+        book = nbformat.read(QUICKSTART, as_version=4)
+        ran = run_notebook(book, timeout=60, kernel_name=KERNEL, store_widget_state=True, cwd=folder)
     nbformat.write(ran, folder / "executed.ipynb")
     return nbformat.read(folder / "executed.ipynb", as_version=4)
 
 
 def run(*cells: str) -> Any:
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    return NotebookClient(notebook, timeout=60, kernel_name=KERNEL).execute()
+    return run_notebook(notebook, timeout=60, kernel_name=KERNEL)
 
 
 def outputs(notebook: Any) -> list[Any]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import nbformat
 import pytest
-from nbclient import NotebookClient
 
 from tests.conftest import ROOT
+from tests.kernels.running import run_notebook
 
 NOTEBOOK = ROOT / "notebooks" / "04_many_rows.ipynb"
 
@@ -22,7 +22,7 @@ def test_it_is_kept_without_outputs():
 def test_rows_are_found_kept_and_spread_over_a_cluster_that_loses_a_worker(tmp_path, monkeypatch):
     monkeypatch.setenv("JUPYTER_PATH", str(ROOT / ".build" / "share" / "jupyter"))
     notebook = nbformat.read(NOTEBOOK, as_version=4)
-    NotebookClient(notebook, timeout=120, kernel_name="ipykernel-7.4.0").execute(cwd=str(tmp_path))
+    run_notebook(notebook, timeout=120, kernel_name="ipykernel-7.4.0", cwd=tmp_path)
 
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     plain = [output["data"]["text/plain"] for output in outputs if "data" in output]
